@@ -1,0 +1,64 @@
+# `make help` lists the commands. Everything lives in .venv and .ki; nothing else is touched.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+KI := $(BIN)/ki
+export KI_DB ?= sqlite:///.ki/ki.db
+
+RECORD := fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 pass:backward
+
+.PHONY: help run setup dev test test-fast test-slow check format bench schemas docs lock clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: setup ## set up, load the starter evidence, answer the workload of record
+	@$(KI) import starter
+	@$(KI) resolve $(RECORD)
+
+setup: $(VENV)/.core ## install KernelIndex into .venv (no torch)
+
+dev: $(VENV)/.dev ## install what tests and checks need
+
+$(VENV)/.core: pyproject.toml scripts/setup.sh requirements.lock
+	@sh scripts/setup.sh core
+
+$(VENV)/.dev: pyproject.toml scripts/setup.sh requirements-dev.lock
+	@sh scripts/setup.sh dev
+
+test: test-fast test-slow ## all tests: the fast suite, then PostgreSQL, fuzzing and crash tests
+
+test-fast: dev ## the fast suite, under a minute
+	@$(BIN)/python -m pytest -n 2 -m "not slow and not postgresql" --cov --cov-report=
+
+test-slow: dev ## the second stage
+	@sh scripts/postgres.sh
+	@$(BIN)/python -m pytest -n 2 -m "slow or postgresql" --cov --cov-append --cov-report=
+
+check: dev ## format, lint, types, import contract, size budget, coverage ratchet
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/coverage_ratchet.py
+
+format: dev ## rewrite files in the house format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: dev ## measure against docs/performance.md (minutes; SIZES="8k 100k 1m", PostgreSQL where it is)
+	@sh scripts/postgres.sh
+	@$(BIN)/python -m benchmarks.run
+
+schemas: dev ## write schemas/ and the generated reference pages again
+	@$(BIN)/python scripts/generate.py
+
+lock: dev ## resolve the development lock files again
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header --extra all --group dev pyproject.toml -o requirements-dev.lock
+
+clean: ## remove .venv, .ki and caches
+	@rm -rf $(VENV) .ki .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage
