@@ -6,11 +6,13 @@ them, so that added + existing + superseding + skipped equals the rows read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernelindex.manifests import Manifest
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kernelindex.manifests import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
