@@ -1,0 +1,133 @@
+"""The plain strict JSON reader: slower, decides every refusal and says where.
+
+Offending tokens become markers in the parsed tree; one walk over the tree then finds the
+first marker with its path, lone surrogates, and the depth.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import NoReturn
+
+from kernelindex.errors import CanonicalError
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 64
+MAX_INTEGER = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Stands in the parsed tree where a token was that strict JSON does not have."""
+
+    code: str
+    seen: str
+    wanted: str
+
+
+def encoded(data: bytes | str, max_bytes: int) -> bytes:
+    """``data`` as UTF-8 bytes within the size limit."""
+    try:
+        raw = data.encode() if isinstance(data, str) else bytes(data)
+    except UnicodeEncodeError as error:
+        _refuse("surrogate", f"text holds a lone surrogate at character {error.start}", "$")
+    if len(raw) > max_bytes:
+        _refuse("too_large", f"{len(raw)} bytes where at most {max_bytes} are allowed", "$")
+    return raw
+
+
+def read(raw: bytes) -> object:
+    """The value of a strict JSON text; see ``canonical.loads`` for what it refuses."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        _refuse("encoding", f"byte {error.start} is not UTF-8: {error.reason}", "$")
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_double,
+            parse_constant=_constant,
+        )
+    except json.JSONDecodeError as error:
+        _refuse("syntax", f"not JSON at line {error.lineno} column {error.colno}: {error.msg}", "$")
+    except RecursionError:
+        _refuse("too_deep", f"nested deeper than {MAX_DEPTH} levels", "$")
+    check(value)
+    return value
+
+
+def check(value: object) -> None:
+    """Refuse markers, lone surrogates and more than 64 levels anywhere in ``value``."""
+    pending: list[tuple[object, str, int]] = [(value, "$", 1)]
+    while pending:
+        item, path, depth = pending.pop()
+        if isinstance(item, str):
+            _check_text(item, path)
+        elif isinstance(item, _Refused):
+            _refuse(item.code, f"{item.seen} where {item.wanted}", path, item.seen)
+        elif isinstance(item, (dict, list)):
+            if depth > MAX_DEPTH:
+                _refuse("too_deep", f"nested deeper than {MAX_DEPTH} levels", path)
+            pending.extend(reversed([(v, p, depth + 1) for v, p in _children(item, path)]))
+
+
+def _children(item: dict[str, object] | list[object], path: str) -> list[tuple[object, str]]:
+    if isinstance(item, list):
+        return [(child, f"{path}[{index}]") for index, child in enumerate(item)]
+    for key in item:
+        _check_text(key, path)
+    return [(child, f"{path}.{key}") for key, child in item.items()]
+
+
+def _check_text(text: str, path: str) -> None:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            seen = ascii(text[:80])
+            _refuse("surrogate", f"{seen} holds a lone surrogate", path.encode(errors="replace").decode(), seen)
+
+
+def _object(pairs: list[tuple[str, object]]) -> object:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            found[key] = _Refused("duplicate_key", f"key {ascii(key[:80])} again", "each key may occur once")
+        seen.add(key)
+    return found
+
+
+def _integer(token: str) -> object:
+    # 2^53-1 has 16 digits; a longer token is refused before it costs a conversion.
+    if len(token) <= 17 and -MAX_INTEGER <= (value := int(token)) <= MAX_INTEGER:
+        return value
+    return _Refused(
+        "integer_range", _short(token), "integers reach to 2^53-1; write text, or a double like 1e20"
+    )
+
+
+def _double(token: str) -> object:
+    value = float(token)
+    return value if math.isfinite(value) else _Refused(
+        "not_finite", _short(token), "a number must fit a double"
+    )
+
+
+def _constant(token: str) -> object:
+    return _Refused("not_finite", token, "JSON has numbers only; leave the field out")
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= 40 else f"{token[:37]}..."
+
+
+def _refuse(code: str, message: str, path: str, seen: str = "") -> NoReturn:
+    details = {"path": path} | ({"seen": seen} if seen else {})
+    raise CanonicalError(f"{path}: {message}", code=f"canonical.{code}", **details)

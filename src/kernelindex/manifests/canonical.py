@@ -1,0 +1,135 @@
+"""Canonical JSON: strict reading, RFC 8785 writing, digests.
+
+Both directions have a fast path on orjson behind guards that only let through input for
+which its answer cannot differ, and a plain path that decides everything else:
+``_strict_json`` for reading, the rfc8785 package for writing. Property tests hold the
+fast paths to the plain ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TypeAlias, Union
+
+import orjson
+import rfc8785
+
+from kernelindex.errors import CanonicalError
+from kernelindex.manifests import _strict_json
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "JsonValue", "digest_of", "dumps", "loads"]
+
+JsonValue: TypeAlias = Union[  # noqa: UP007 - a recursive alias needs the quoted form
+    None, bool, int, float, str, list["JsonValue"], dict[str, "JsonValue"]
+]
+
+MAX_BYTES = _strict_json.MAX_BYTES
+MAX_DEPTH = _strict_json.MAX_DEPTH
+
+# Sixteen digits can exceed 2^53-1; a run that follows a point is a fraction and cannot.
+_LONG_INTEGER = re.compile(rb"(?<![.\d])\d{16}")
+# A number that orjson writes otherwise than ECMAScript: an integral or exponent float.
+_OTHER_FLOAT = re.compile(rb"(?:^|[:\[,])-?\d+(?:\.0(?:[,\]}]|$)|(?:\.\d+)?e)")
+# Lead bytes of U+E000 and above, where UTF-8 and UTF-16 order keys differently.
+_HIGH_CHARACTER = re.compile(rb"[\xee-\xff]")
+_DUMP_OPTIONS = (
+    orjson.OPT_SORT_KEYS
+    | orjson.OPT_STRICT_INTEGER
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+    | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+)
+
+
+def loads(data: bytes | str, *, max_bytes: int = MAX_BYTES) -> JsonValue:
+    """Read one strict I-JSON text of at most ``max_bytes`` UTF-8 bytes and 64 levels.
+
+    Raises ``CanonicalError`` with code ``canonical.`` + ``encoding``, ``syntax``,
+    ``duplicate_key``, ``not_finite``, ``integer_range``, ``surrogate``, ``too_large``
+    or ``too_deep``; ``details`` hold ``path`` and ``seen`` where they are known.
+    """
+    raw = _strict_json.encoded(data, max_bytes)
+    value = _read_fast(raw)
+    return _strict_json.read(raw) if value is _UNDECIDED else value
+
+
+def dumps(value: object) -> bytes:
+    """The RFC 8785 bytes of a JSON value.
+
+    Raises ``CanonicalError`` for what has none: NaN, an integer beyond 2^53-1, a lone
+    surrogate, a key that is not text, a type that is not JSON.
+    """
+    written = _write_fast(value)
+    return _write_plain(value) if written is None else written
+
+
+def digest_of(value: object) -> str:
+    """``sha256:`` and the hex SHA-256 of the canonical bytes of ``value``."""
+    return "sha256:" + hashlib.sha256(dumps(value)).hexdigest()
+
+
+_UNDECIDED = object()
+
+
+def _read_fast(raw: bytes) -> object:
+    """The value of ``raw`` if orjson alone proves it strict, else ``_UNDECIDED``.
+
+    Without ``\\u`` escapes every colon of the text is written back once, so that equal
+    counts mean that no pair was dropped as a duplicate.
+    """
+    if b"\\u" in raw or _LONG_INTEGER.search(raw):
+        return _UNDECIDED
+    try:
+        value = orjson.loads(raw)
+        deep = raw.count(b"{") + raw.count(b"[") > MAX_DEPTH
+        echo = orjson.dumps(value, option=orjson.OPT_INDENT_2 if deep else None)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return _UNDECIDED
+    if raw.count(b":") != echo.count(b":") or (deep and _DEEP_LINE in echo):
+        return _UNDECIDED
+    return value
+
+
+# A line of indented JSON that lies inside 63 containers or more.
+_DEEP_LINE = b"\n" + b"  " * (MAX_DEPTH - 1)
+
+
+def _write_fast(value: object) -> bytes | None:
+    """The canonical bytes if orjson's cannot differ from them, else None.
+
+    Reading the bytes back shows what orjson writes silently: NaN as null, UUIDs as text.
+    """
+    try:
+        written = orjson.dumps(value, option=_DUMP_OPTIONS)
+    except orjson.JSONEncodeError:
+        return None
+    if _OTHER_FLOAT.search(written) or _HIGH_CHARACTER.search(written):
+        return None
+    return written if orjson.loads(written) == value else None
+
+
+def _write_plain(value: object) -> bytes:
+    try:
+        return rfc8785.dumps(value)  # type: ignore[arg-type]
+    except rfc8785.IntegerDomainError as error:
+        raise CanonicalError(
+            f"{error}: write it as text, or as a double such as 1e20",
+            code="canonical.integer_range",
+        ) from None
+    except rfc8785.FloatDomainError as error:
+        raise CanonicalError(
+            f"{error}: leave the field out instead", code="canonical.not_finite"
+        ) from None
+    except RecursionError:
+        raise CanonicalError(
+            "the value is nested too deeply to be written", code="canonical.too_deep"
+        ) from None
+    except UnicodeEncodeError:
+        raise CanonicalError("a key holds a lone surrogate", code="canonical.surrogate") from None
+    except rfc8785.CanonicalizationError as error:
+        surrogate = "codepoints" in str(error)
+        raise CanonicalError(
+            f"no canonical JSON: {error}",
+            code="canonical.surrogate" if surrogate else "canonical.not_json",
+        ) from None
