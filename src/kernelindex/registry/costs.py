@@ -1,0 +1,122 @@
+"""How much work one call of an operation is: FLOPs and compulsory bytes.
+
+Compulsory bytes count every input and output of the pass once: forward reads its inputs
+and writes its outputs; backward also reads the outputs' gradients and writes one gradient
+for each input that has one; full reads inputs and outputs' gradients and writes outputs
+and inputs' gradients. Whatever an implementation saves in between is not compulsory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kernelindex.errors import RegistryError
+from kernelindex.manifests.expressions import evaluate
+from kernelindex.registry.dtypes import DTYPES
+from kernelindex.registry.operations import (
+    BytesTerm,
+    CostModel,
+    Operation,
+    TensorInfo,
+    load_operations,
+)
+
+__all__ = ["Work", "complete_axes", "cost_of", "element_bits", "shape_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Floating point operations and compulsory bytes; None where no model is known."""
+
+    flops: int | None
+    bytes: int | None
+
+
+def cost_of(
+    operation: str, timed_pass: str, axes: Mapping[str, int], dtypes: Mapping[str, str]
+) -> Work | None:
+    """The work of one call, or None for an operation, pass or axes that no model covers.
+
+    ``axes`` are under our names, ``dtypes`` maps tensor to dtype id. ``inference`` costs
+    what ``forward`` does.
+    """
+    known = load_operations().get(operation)
+    model = known and known.costs.get("forward" if timed_pass == "inference" else timed_pass)
+    if known is None or model is None:
+        return None
+    values = complete_axes(known, axes)
+    if values is None:
+        return None
+    flops = None if model.flops is None else evaluate(model.flops, values)
+    return Work(flops=flops, bytes=_bytes(known, model, timed_pass, values, dtypes))
+
+
+def complete_axes(operation: Operation, axes: Mapping[str, int]) -> dict[str, int] | None:
+    """``axes`` with the derived ones added, or None where one is missing."""
+    values = {axis.name: axes[axis.name] for axis in operation.axes if axis.name in axes}
+    for axis in operation.axes:
+        if axis.expression is not None:
+            values[axis.name] = _checked(axis.expression, values)
+        elif axis.least_of:
+            values[axis.name] = min(_checked(text, values) for text in axis.least_of)
+        elif axis.name not in values:
+            return None
+    return values
+
+
+def shape_of(tensor: TensorInfo, axes: Mapping[str, int]) -> tuple[int, ...]:
+    """The extents of a tensor; ``axes`` as completed, empty for a scalar."""
+    return tuple(
+        extent if isinstance(extent, int) else evaluate(extent, axes) for extent in tensor.shape
+    )
+
+
+def element_bits(operation: Operation, tensor: str, dtypes: Mapping[str, str]) -> int | None:
+    """Bits of one element: as the workload states, else by the tensor's rule, else None."""
+    info = operation.tensor(tensor)
+    stated = dtypes.get(tensor)
+    if stated is None and info is not None:
+        if info.dtype.startswith("like:"):
+            return element_bits(operation, info.dtype.removeprefix("like:"), dtypes)
+        stated = info.dtype
+    known = DTYPES.get(stated) if stated else None
+    return known.bits if known else None
+
+
+def _checked(expression: str, axes: Mapping[str, int]) -> int:
+    try:
+        return evaluate(expression, axes)
+    except KeyError as problem:
+        raise RegistryError(f"{expression!r} names {problem}, which is no axis before it") from problem
+
+
+def _bytes(
+    operation: Operation,
+    model: CostModel,
+    timed_pass: str,
+    axes: Mapping[str, int],
+    dtypes: Mapping[str, str],
+) -> int | None:
+    terms = _tensor_terms(operation, timed_pass) if model.bytes is None else model.bytes
+    bits = 0
+    for term in terms:
+        size = element_bits(operation, term.like, dtypes)
+        if size is None:
+            return None
+        bits += evaluate(term.elements, axes) * size
+    return bits // 8
+
+
+def _tensor_terms(operation: Operation, timed_pass: str) -> tuple[BytesTerm, ...]:
+    moved = list(operation.inputs)
+    if timed_pass in {"backward", "full"}:
+        moved += [tensor for tensor in operation.inputs if tensor.gradient]
+        moved += operation.outputs  # their gradients, read
+    if timed_pass != "backward":
+        moved += operation.outputs
+    return tuple(BytesTerm(elements=_elements(tensor), like=tensor.name) for tensor in moved)
+
+
+def _elements(tensor: TensorInfo) -> str:
+    return " * ".join(f"({extent})" for extent in tensor.shape) or "1"
