@@ -95,7 +95,8 @@ class Row:
     """One source row and everything it becomes.
 
     It counts as existing when its observation (or, without one, its first manifest,
-    alias, artifact or correction) is already in the catalog.
+    alias, artifact or correction) is already in the catalog. ``notes`` name what the
+    source's own derived columns say otherwise than its manifests; the row is still taken.
     """
 
     where: str
@@ -105,6 +106,7 @@ class Row:
     links: tuple[ProjectLink, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,126 @@
+"""What the export's own ids name, kept in a temporary file so that memory stays flat."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Known", "Ledger", "RunColumns"]
+
+_CACHE_KIB = 32 << 10
+
+_SCHEMA = """
+CREATE TABLE known (id TEXT PRIMARY KEY, name TEXT NOT NULL, facts TEXT) WITHOUT ROWID;
+CREATE TABLE run (
+  comparison_key TEXT NOT NULL, observed TEXT NOT NULL, digest TEXT NOT NULL,
+  id TEXT NOT NULL, value REAL NOT NULL, lower_is_better INTEGER NOT NULL);
+CREATE TABLE aside (rank INTEGER NOT NULL, number INTEGER NOT NULL, line BLOB NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an id names: a digest or slug, and what later rows need to know of it (JSON)."""
+
+    name: str
+    facts: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunColumns:
+    """A passed run's place in the history of its comparison key."""
+
+    comparison_key: str
+    observed: str
+    digest: str
+    id: str
+    value: float
+    lower_is_better: bool
+
+
+class Ledger:
+    """A private temporary database: SQLite deletes it when it is closed or the process ends."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode=OFF")
+        self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        self._db.executescript(_SCHEMA)
+        self._indexed = False
+
+    def close(self) -> None:
+        """Drop everything."""
+        self._db.close()
+
+    def remember(self, ident: str, name: str, facts: str | None = None) -> None:
+        """Note what ``ident`` names; the first row with an id stays."""
+        self._db.execute("INSERT OR IGNORE INTO known VALUES (?, ?, ?)", (ident, name, facts))
+
+    def find(self, ident: str) -> Known | None:
+        """What ``ident`` names, if a row said so already."""
+        row = self._db.execute("SELECT name, facts FROM known WHERE id = ?", (ident,)).fetchone()
+        return None if row is None else Known(*row)
+
+    def put_aside(self, rank: int, number: int, line: bytes) -> None:
+        """Keep a line to be read after the last one."""
+        self._db.execute("INSERT INTO aside VALUES (?, ?, ?)", (rank, number, line))
+
+    def set_aside(self) -> Iterator[tuple[int, bytes]]:
+        """The lines put aside, in the order of their tables, then of the file."""
+        self._db.execute("CREATE INDEX IF NOT EXISTS aside_order ON aside (rank, number)")
+        yield from self._db.execute("SELECT number, line FROM aside ORDER BY rank, number")
+
+    def record(self, run: RunColumns) -> None:
+        """Note a passed run."""
+        self._db.execute(
+            "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                run.comparison_key,
+                run.observed,
+                run.digest,
+                run.id,
+                run.value,
+                run.lower_is_better,
+            ),
+        )
+
+    def leader_before(self, run_id: str, key: str) -> tuple[RunColumns, str | None] | None:
+        """That run, and the id of the best one before it, by instant then digest."""
+        self._index_runs()
+        found = self._db.execute(
+            "SELECT * FROM run WHERE id = ? AND comparison_key = ?", (run_id, key)
+        ).fetchone()
+        if found is None:
+            return None
+        run = _columns(found)
+        order = "value" if run.lower_is_better else "-value"
+        best = self._db.execute(
+            "SELECT id, value FROM run WHERE comparison_key = ? AND (observed, digest) < (?, ?)"
+            f" ORDER BY {order}, observed, digest LIMIT 1",
+            (run.comparison_key, run.observed, run.digest),
+        ).fetchone()
+        return run, None if best is None else str(best[0])
+
+    def value_of(self, run_id: str) -> float:
+        """The primary value of a recorded run."""
+        self._index_runs()
+        row = self._db.execute("SELECT value FROM run WHERE id = ?", (run_id,)).fetchone()
+        return float(row[0])
+
+    def _index_runs(self) -> None:
+        if not self._indexed:
+            self._db.execute("CREATE INDEX run_id ON run (id)")
+            self._db.execute("CREATE INDEX run_order ON run (comparison_key, observed, digest)")
+            self._indexed = True
+
+
+def _columns(row: tuple[str, str, str, str, float, int]) -> RunColumns:
+    return RunColumns(
+        comparison_key=row[0],
+        observed=row[1],
+        digest=row[2],
+        id=row[3],
+        value=row[4],
+        lower_is_better=bool(row[5]),
+    )
