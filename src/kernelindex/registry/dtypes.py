@@ -130,9 +130,15 @@ def _add(exact: dict[str, DtypeMatch], alias: str, match: DtypeMatch) -> None:
     exact[folded] = match
 
 
-def __getattr__(name: str) -> dict[str, Dtype] | dict[str, Scheme]:
+DTYPES: dict[str, Dtype]
+"""Every element dtype by id, read on first use."""
+SCHEMES: dict[str, Scheme]
+"""Every scheme by id, read on first use."""
+
+
+def __getattr__(name: str) -> object:
     if name == "DTYPES":
         return _load().dtypes
     if name == "SCHEMES":
         return _load().schemes
-    raise AttributeError(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

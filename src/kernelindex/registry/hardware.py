@@ -8,13 +8,15 @@ do not matter; everything else does.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import RegistryError
 from kernelindex.registry.resources import load_data
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 GIB = 2**30
 MEMORY_TOLERANCE = 0.04
@@ -245,6 +247,11 @@ def _is_size(product: Product, memory_bytes: int) -> bool:
     return nominal is not None and abs(memory_bytes / nominal - 1) <= MEMORY_TOLERANCE
 
 
+def load_products() -> dict[str, Product]:
+    """Every product by id."""
+    return _load().products
+
+
 @cache
 def _load() -> _Tables:
     data = load_data("hardware.json")
@@ -283,7 +290,11 @@ def _add(aliases: dict[str, _Entry], alias: str, entry: _Entry) -> None:
         raise RegistryError(f"GPU name {alias!r} is listed for two products", alias=alias)
 
 
-def __getattr__(name: str) -> dict[str, Product]:
+PRODUCTS: dict[str, Product]
+"""``load_products()``, read on first use."""
+
+
+def __getattr__(name: str) -> object:
     if name == "PRODUCTS":
-        return _load().products
-    raise AttributeError(name)
+        return load_products()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

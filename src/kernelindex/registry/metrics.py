@@ -34,7 +34,11 @@ def find_metric(metric_id: str) -> Metric | None:
     return load_metrics().get(metric_id)
 
 
-def __getattr__(name: str) -> dict[str, Metric]:
+METRICS: dict[str, Metric]
+"""``load_metrics()``, read on first use."""
+
+
+def __getattr__(name: str) -> object:
     if name == "METRICS":
         return load_metrics()
-    raise AttributeError(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

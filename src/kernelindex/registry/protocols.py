@@ -41,7 +41,11 @@ def load_protocols() -> dict[str, ProtocolInfo]:
     return {row["digest"]: ProtocolInfo(**row) for row in rows}
 
 
-def __getattr__(name: str) -> dict[str, ProtocolInfo]:
+PROTOCOLS: dict[str, ProtocolInfo]
+"""``load_protocols()``, read on first use."""
+
+
+def __getattr__(name: str) -> object:
     if name == "PROTOCOLS":
         return load_protocols()
-    raise AttributeError(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from kernelindex.registry.hardware import Product
 from kernelindex.registry.resources import load_data
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kernelindex.registry.hardware import Product
 
 Effect = Literal["blocks", "shifts", "note"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispersion:
-    """How far a source's own repeats of one entry lie apart.
+    """How far a source's own repeats of one entry lie apart, as larger / smaller - 1.
 
-    ``p90_relative`` is the 90th percentile of larger / smaller - 1 over ``pairs`` pairs;
-    policy applies its floor of 5 % on top. Written by ``scripts/derive_dispersion.py``.
+    ``p90_relative``       90th percentile of the range of an entry, over ``entries`` of them
+    ``p95_pair_relative``  95th percentile of two repeats, over ``pairs`` of them: the least
+                           tolerance under which at most 5 % of repeats look decisive
+
+    Policy applies its floor of 5 % on top. Written by ``scripts/derive_dispersion.py``.
     """
 
     p90_relative: float
+    p95_pair_relative: float
+    entries: int
     pairs: int
     derivation: str
     measured_on: str
@@ -120,12 +128,17 @@ def _read_source(row: dict[str, Any], dispersion: Mapping[str, Any] | None) -> S
 
 def _read_doubt(row: dict[str, Any]) -> SourceDoubt:
     shift = row.pop("shift", None)
-    lists = {key: tuple(row.pop(key, ())) for key in ("operations", "passes")}
+    operations = tuple(row.pop("operations", ()))
+    passes = tuple(row.pop("passes", ()))
     found = Shift(**{**shift, "axes": tuple(shift["axes"])}) if shift else None
-    return SourceDoubt(**row, **lists, shift=found)
+    return SourceDoubt(**row, operations=operations, passes=passes, shift=found)
 
 
-def __getattr__(name: str) -> dict[str, SourceInfo]:
+SOURCES: dict[str, SourceInfo]
+"""``load_sources()``, read on first use."""
+
+
+def __getattr__(name: str) -> object:
     if name == "SOURCES":
         return load_sources()
-    raise AttributeError(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
