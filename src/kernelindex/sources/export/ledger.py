@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Known", "Ledger", "RunColumns"]
+__all__ = ["History", "Known", "Ledger", "RunColumns"]
 
 _CACHE_KIB = 32 << 10
 
@@ -39,6 +39,24 @@ class RunColumns:
     lower_is_better: bool
 
 
+@dataclass(frozen=True, slots=True)
+class History:
+    """A run and the best one before it under the same comparison key, if any."""
+
+    run: RunColumns
+    leader_id: str | None
+    leader_value: float | None
+
+    @property
+    def takes_the_lead(self) -> bool:
+        """Whether the run was strictly better than everything before it."""
+        if self.leader_value is None:
+            return True
+        if self.run.lower_is_better:
+            return self.run.value < self.leader_value
+        return self.run.value > self.leader_value
+
+
 class Ledger:
     """A private temporary database: SQLite deletes it when it is closed or the process ends."""
 
@@ -47,6 +65,7 @@ class Ledger:
         self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         self._db.executescript(_SCHEMA)
+        self._db.execute("BEGIN")
         self._indexed = False
 
     def close(self) -> None:
@@ -85,28 +104,19 @@ class Ledger:
             ),
         )
 
-    def leader_before(self, run_id: str, key: str) -> tuple[RunColumns, str | None] | None:
-        """That run, and the id of the best one before it, by instant then digest."""
+    def history(self, run_id: str) -> History | None:
+        """Where a recorded run stands among the earlier ones of its key, by instant then digest."""
         self._index_runs()
-        found = self._db.execute(
-            "SELECT * FROM run WHERE id = ? AND comparison_key = ?", (run_id, key)
-        ).fetchone()
+        found = self._db.execute("SELECT * FROM run WHERE id = ?", (run_id,)).fetchone()
         if found is None:
             return None
         run = _columns(found)
-        order = "value" if run.lower_is_better else "-value"
         best = self._db.execute(
             "SELECT id, value FROM run WHERE comparison_key = ? AND (observed, digest) < (?, ?)"
-            f" ORDER BY {order}, observed, digest LIMIT 1",
-            (run.comparison_key, run.observed, run.digest),
+            " ORDER BY CASE ? WHEN 1 THEN value ELSE -value END, observed, digest LIMIT 1",
+            (run.comparison_key, run.observed, run.digest, run.lower_is_better),
         ).fetchone()
-        return run, None if best is None else str(best[0])
-
-    def value_of(self, run_id: str) -> float:
-        """The primary value of a recorded run."""
-        self._index_runs()
-        row = self._db.execute("SELECT value FROM run WHERE id = ?", (run_id,)).fetchone()
-        return float(row[0])
+        return History(run, None, None) if best is None else History(run, best[0], best[1])
 
     def _index_runs(self) -> None:
         if not self._indexed:
