@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kernelindex.errors import RegistryError
+from kernelindex.errors import ManifestError
 from kernelindex.manifests.expressions import evaluate
 from kernelindex.registry.dtypes import DTYPES
 from kernelindex.registry.operations import (
@@ -45,23 +45,27 @@ def cost_of(
     model = known and known.costs.get("forward" if timed_pass == "inference" else timed_pass)
     if known is None or model is None:
         return None
-    values = complete_axes(known, axes)
-    if values is None:
+    try:
+        values = complete_axes(known, axes)
+        if values is None:
+            return None
+        flops = None if model.flops is None else evaluate(model.flops, values)
+        return Work(flops=flops, bytes=_bytes(known, model, timed_pass, values, dtypes))
+    except ManifestError:  # an axis of 0 that something is divided by
         return None
-    flops = None if model.flops is None else evaluate(model.flops, values)
-    return Work(flops=flops, bytes=_bytes(known, model, timed_pass, values, dtypes))
 
 
 def complete_axes(operation: Operation, axes: Mapping[str, int]) -> dict[str, int] | None:
-    """``axes`` with the derived ones added, or None where one is missing."""
-    values = {axis.name: axes[axis.name] for axis in operation.axes if axis.name in axes}
+    """``axes`` of the operation with its derived ones added, or None where one is missing."""
+    given = [axis.name for axis in operation.axes if not axis.derived]
+    if any(name not in axes for name in given):
+        return None
+    values = {name: axes[name] for name in given}
     for axis in operation.axes:
         if axis.expression is not None:
-            values[axis.name] = _checked(axis.expression, values)
+            values[axis.name] = evaluate(axis.expression, values)
         elif axis.least_of:
-            values[axis.name] = min(_checked(text, values) for text in axis.least_of)
-        elif axis.name not in values:
-            return None
+            values[axis.name] = min(evaluate(text, values) for text in axis.least_of)
     return values
 
 
@@ -82,13 +86,6 @@ def element_bits(operation: Operation, tensor: str, dtypes: Mapping[str, str]) -
         stated = info.dtype
     known = DTYPES.get(stated) if stated else None
     return known.bits if known else None
-
-
-def _checked(expression: str, axes: Mapping[str, int]) -> int:
-    try:
-        return evaluate(expression, axes)
-    except KeyError as problem:
-        raise RegistryError(f"{expression!r} names {problem}, which is no axis before it") from problem
 
 
 def _bytes(
