@@ -36,7 +36,8 @@ from kernelindex.registry.costs import cost_of
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.equivalence import OperationMapping, map_line, map_operation
 from kernelindex.registry.protocols import pass_of
-from kernelindex.registry.sources_info import doubts_for
+from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.registry.sources_info import find_source, shift_ns
 
 CONTROLLED_HARNESS = "kernelindex-runner"
 NOT_ASSERTED = "not_asserted"
@@ -214,7 +215,9 @@ def _spec(manifest: Manifest) -> Spec:
     return spec
 
 
-def _axes(stated: Mapping[str, int], mapping: OperationMapping | None) -> tuple[tuple[str, int], ...]:
+def _axes(
+    stated: Mapping[str, int], mapping: OperationMapping | None
+) -> tuple[tuple[str, int], ...]:
     if mapping is None:
         return tuple(sorted(stated.items()))
     ours = {mapping.axes[name]: value for name, value in stated.items() if name in mapping.axes}
@@ -232,7 +235,10 @@ def _dtypes(
         stated = {name: tensor["dtype"] for name, tensor in spec["tensors"].items()}
     names = mapping.tensors if mapping else {}
     return tuple(
-        sorted((names.get(name, name), resolve_dtype(text).key or text) for name, text in stated.items())
+        sorted(
+            (names.get(name, name), resolve_dtype(text).key or text)
+            for name, text in stated.items()
+        )
     )
 
 
@@ -351,14 +357,18 @@ def _cost(shape: Shape, timed_pass: TimedPass, primary: Primary | None) -> Cost 
 def _source_doubts(
     spec: Spec, source: str, shape: Shape, timed_pass: TimedPass, environment: EnvironmentFacts
 ) -> tuple[Doubt, ...]:
-    curated = doubts_for(
-        source,
-        operation=shape.operation,
-        timed_pass=str(timed_pass),
-        axes=dict(shape.axes),
-        dtypes=dict(shape.dtypes),
-        product_id=environment.device.product_id,
-    )
+    info = find_source(source)
+    product = PRODUCTS.get(environment.device.product_id or "")
+    curated = [
+        Doubt(
+            code=item.code,
+            effect=item.effect,
+            text=item.text,
+            shift_ns=shift_ns(item, product, dict(shape.axes)),
+        )
+        for item in (info.doubts if info else ())
+        if item.applies_to(shape.operation, str(timed_pass))
+    ]
     own = [
         Doubt(
             code=item["code"],
@@ -368,13 +378,7 @@ def _source_doubts(
         )
         for item in spec.get("doubts") or ()
     ]
-    return (
-        *(
-            Doubt(code=item.code, effect=item.effect, text=item.text, shift_ns=item.shift_ns)
-            for item in curated
-        ),
-        *own,
-    )
+    return (*curated, *own)
 
 
 def _extra(spec: Spec) -> dict[str, object]:
