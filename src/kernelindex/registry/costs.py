@@ -8,8 +8,8 @@ and inputs' gradients. Whatever an implementation saves in between is not compul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kernelindex.errors import ManifestError
 from kernelindex.manifests.expressions import evaluate
@@ -21,6 +21,9 @@ from kernelindex.registry.operations import (
     TensorInfo,
     load_operations,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Work", "complete_axes", "cost_of", "element_bits", "shape_of"]
 
@@ -42,8 +45,10 @@ def cost_of(
     what ``forward`` does.
     """
     known = load_operations().get(operation)
-    model = known and known.costs.get("forward" if timed_pass == "inference" else timed_pass)
-    if known is None or model is None:
+    if known is None:
+        return None
+    model = known.costs.get("forward" if timed_pass == "inference" else timed_pass)
+    if model is None:
         return None
     try:
         values = complete_axes(known, axes)

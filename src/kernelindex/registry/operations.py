@@ -7,14 +7,16 @@ expressions over axis names (ints, + - * % //, parentheses).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kernelindex.errors import RegistryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = [
     "PASSES",
@@ -188,7 +190,7 @@ def _read_operation(data: Mapping[str, Any], where: str) -> Operation:
         )
     except (KeyError, TypeError) as problem:
         raise RegistryError(
-            f"registry/operations/{where}: operation {data.get('slug')!r} lacks or misspells {problem}",
+            f"registry/operations/{where}: operation {data.get('slug')!r} lacks {problem}",
             file=where,
         ) from problem
 
