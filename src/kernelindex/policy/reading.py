@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernelindex.manifests import Manifest
 from kernelindex.policy.comparison import PrimaryProblem, correctness_key, primary_measurement
 from kernelindex.policy.device_reading import read_device, read_stack
 from kernelindex.policy.facts import (
@@ -35,9 +34,12 @@ from kernelindex.policy.facts import (
 from kernelindex.registry.costs import cost_of
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.equivalence import OperationMapping, map_line, map_operation
-from kernelindex.registry.protocols import pass_of
 from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.registry.protocols import pass_of
 from kernelindex.registry.sources_info import find_source, shift_ns
+
+if TYPE_CHECKING:
+    from kernelindex.manifests import Manifest
 
 CONTROLLED_HARNESS = "kernelindex-runner"
 NOT_ASSERTED = "not_asserted"
@@ -328,7 +330,7 @@ def _correctness(spec: Spec, workload_comparator: str) -> Correctness:
     stated = spec.get("correctness", {})
     comparator = stated.get("comparator", workload_comparator)
     return Correctness(
-        asserted=comparator != NOT_ASSERTED and workload_comparator != NOT_ASSERTED,
+        asserted=NOT_ASSERTED not in (comparator, workload_comparator),
         comparator=comparator,
         max_absolute_error=stated.get("maximumAbsoluteError"),
         max_relative_error=stated.get("maximumRelativeError"),
