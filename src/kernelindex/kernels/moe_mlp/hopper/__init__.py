@@ -1,0 +1,1 @@
+"""The kernels for sm_90 in Gluon: warp specialisation, TMA, wgmma."""

@@ -1,0 +1,120 @@
+"""F2 and B2, Hopper: y = a @ w[e] (or its transpose) over rows sorted by expert.
+
+    a_desc    [rows, K]               TMA, box [128, 64]
+    w_desc    [E * N, K] if TRANS     TMA, box [256, 64]
+              [E * K, N] otherwise    TMA, box [64, 256]
+    y_desc    [rows, N]               out, box [64, 64]
+
+Tile 128 x 256, the consumers take 64 rows each. With DEFER a consumer keeps its finished tile as
+16-bit registers and writes it out under the next tile's first products.
+FLOPs 2 * rows * N * K; bytes (rows * K + E * N * K + rows * N) elements.
+"""
+
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+from .ring import (
+    drain,
+    load_tile,
+    mbarrier,
+    new_barriers,
+    put,
+    quarters,
+    tma,
+    wait_empty,
+    wait_full,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
+
+
+@gluon.jit
+def gemm_load(a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr):
+    n_tiles = gl.load(tiles + 3 * cap) * (N // 256)
+    it = 0
+    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
+        e, row, end = load_tile(tiles, cap, t // (N // 256))
+        n0 = (t % (N // 256)) * 256
+        for k in range(0, K, 64):
+            s = it % S
+            wait_empty(empty, it, S)
+            mbarrier.expect(full.index(s), a_desc.block_type.nbytes + w_desc.block_type.nbytes)
+            tma.async_copy_global_to_shared(a_desc, [row, k], full.index(s), a_bufs.index(s))
+            if TRANS:
+                tma.async_copy_global_to_shared(w_desc, [e * N + n0, k], full.index(s), b_bufs.index(s))
+            else:
+                tma.async_copy_global_to_shared(w_desc, [e * K + k, n0], full.index(s), b_bufs.index(s))
+            it += 1
+
+
+@gluon.jit
+def gemm_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr, TRANS: gl.constexpr):
+    """Issues the product of one stage and waits for the one before."""
+    s = it % S
+    wait_full(full, it, S)
+    a = a_bufs.index(s).slice(WG * 64, 64)
+    b = b_bufs.index(s)
+    if TRANS:
+        b = b.permute((1, 0))
+    acc = warpgroup_mma(a, b, acc, is_async=True)
+    return warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
+
+
+@gluon.jit
+def put_row(y_desc, y_bufs, WG: gl.constexpr, p0, p1, p2, p3, row, col):
+    """Writes four [64, 64] pieces side by side through the consumer's two buffers."""
+    put(y_desc, y_bufs.index(2 * WG), p0, row, col)
+    put(y_desc, y_bufs.index(2 * WG + 1), p1, row, col + 64)
+    put(y_desc, y_bufs.index(2 * WG), p2, row, col + 128)
+    put(y_desc, y_bufs.index(2 * WG + 1), p3, row, col + 192)
+
+
+@gluon.jit
+def gemm_math(WG: gl.constexpr, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr, DEFER: gl.constexpr):
+    KI: gl.constexpr = K // 64
+    DT: gl.constexpr = y_desc.dtype
+    L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
+    n_tiles = gl.load(tiles + 3 * cap) * (N // 256)
+    p0, p1, p2, p3 = quarters(gl.zeros([64, 256], DT, L))
+    it = 0
+    old_row = -1
+    old_col = 0
+    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
+        e, row, end = load_tile(tiles, cap, t // (N // 256))
+        n0 = (t % (N // 256)) * 256
+        row += WG * 64
+        if row < end:
+            acc = gemm_step(gl.zeros([64, 256], gl.float32, L), a_bufs, b_bufs, full, it, S, WG, TRANS)
+            if DEFER:
+                if old_row >= 0:
+                    put_row(y_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col)
+            for k in range(1, KI):
+                acc = gemm_step(acc, a_bufs, b_bufs, full, it + k, S, WG, TRANS)
+                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
+            acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
+            mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
+            p0, p1, p2, p3 = quarters(acc.to(DT))
+            old_row = row
+            old_col = n0
+            if not DEFER:
+                put_row(y_desc, y_bufs, WG, p0, p1, p2, p3, row, n0)
+        else:
+            drain(full, empty, it, KI, S)
+        it += KI
+    if DEFER:
+        if old_row >= 0:
+            put_row(y_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col)
+    tma.store_wait(0)
+
+
+@gluon.jit
+def gemm_kernel(a_desc, w_desc, y_desc, tiles, cap, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr, DEFER: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+    a_bufs = gl.allocate_shared_memory(a_desc.dtype, [S, 128, 64], a_desc.layout)
+    b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 256, 64] if TRANS else [S, 64, 256], w_desc.layout)
+    y_bufs = gl.allocate_shared_memory(y_desc.dtype, [4, 64, 64], y_desc.layout)
+    full, empty = new_barriers(S, 1)
+    gl.warp_specialize([
+        (gemm_math, (0, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER)),
+        (gemm_math, (1, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER)),
+        (gemm_load, (a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N, K, S, TRANS)),
+    ], [4, 4], [MATH_REGS, LOAD_REGS])

@@ -1,0 +1,93 @@
+"""Starts the Gluon kernels: tensor maps, one program for each multiprocessor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+
+from ..routing import Routing
+from . import down_grad as _down_grad
+from . import gemm as _gemm
+from . import up as _up
+from . import weight_grad as _weight_grad
+
+# Registers a thread of the consumers and of the producer; 168 a thread is what three warpgroups
+# share at the start (65536 / 384, rounded down to 8).
+SPLIT = {"MATH_REGS": 224, "LOAD_REGS": 56}
+START = {"num_warps": 4, "maxnreg": 168}
+STAGES = 4  # 192 KiB of operands leave 32 KiB to write tiles out; 227 KiB is the limit
+
+UP: dict[str, Any] = {"S": STAGES, "SKEW": 0}
+GEMM: dict[str, Any] = {"S": STAGES, "DEFER": True}
+DOWN_GRAD: dict[str, Any] = {"S": STAGES}
+WEIGHT_GRAD: dict[str, Any] = {"S": STAGES, "DEFER": True}
+
+
+@lru_cache(maxsize=64)
+def _box_layout(rows: int, columns: int, half: bool) -> gl.NVMMASharedLayout:
+    dtype = gl.float16 if half else gl.bfloat16
+    return gl.NVMMASharedLayout.get_default_for([rows, columns], dtype)
+
+
+@lru_cache(maxsize=16)
+def _programs(device: torch.device) -> int:
+    return torch.cuda.get_device_properties(device).multi_processor_count
+
+
+def _map(tensor: torch.Tensor, rows: int, columns: int) -> TensorDescriptor:
+    """A tensor map over the matrix [all leading axes, last axis]."""
+    width = tensor.shape[-1]
+    layout = _box_layout(rows, columns, tensor.dtype == torch.float16)
+    height = tensor.numel() // width
+    return TensorDescriptor(tensor, [height, width], [width, 1], [rows, columns], layout)
+
+
+@dataclass(frozen=True)
+class HopperEngine:
+    """The four kernels; 128-row tiles on segments of 64 rows."""
+
+    def up(
+            self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
+    ) -> None:
+        """F1 into h [rows, 2I] and act [rows, I]."""
+        _up.up_kernel[(_programs(x.device),)](
+            x, r.row_token, r.row_weight, _map(w, 128, 64), _map(h, 64, 64), _map(act, 64, 64),
+            r.tiles, r.layout.tiles, H=x.shape[1], I=act.shape[1], **UP, **SPLIT, **START,
+        )  # fmt: skip
+
+    def gemm(self, a: torch.Tensor, w: torch.Tensor, r: Routing, y: torch.Tensor, trans: bool) -> None:
+        """F2 (trans) or B2 into y [rows, N]."""
+        box = (256, 64) if trans else (64, 256)
+        _gemm.gemm_kernel[(_programs(a.device),)](
+            _map(a, 128, 64), _map(w, *box), _map(y, 64, 64), r.tiles, r.layout.tiles,
+            N=y.shape[1], K=a.shape[1], TRANS=trans, **GEMM, **SPLIT, **START,
+        )  # fmt: skip
+
+    def down_grad(
+            self, dy: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, dh: torch.Tensor
+    ) -> torch.Tensor:
+        """B1 into dh [rows, 2I]; the router gradient's partial sums, fp32 [I / 256, rows]."""
+        inter = dh.shape[1] // 2
+        part = torch.empty(inter // 256, r.layout.rows, dtype=torch.float32, device=dy.device)
+        _down_grad.down_grad_kernel[(_programs(dy.device),)](
+            dy, r.row_token, r.row_weight, _map(w, 64, 256), _map(h, 128, 64), _map(dh, 64, 64),
+            part, r.layout.rows, r.tiles, r.layout.tiles,
+            H=dy.shape[1], I=inter, **DOWN_GRAD, **SPLIT, **START,
+        )  # fmt: skip
+        return part
+
+    def grad_weight(
+            self, a: torch.Tensor, b: torch.Tensor, r: Routing, out: torch.Tensor, gather_a: bool
+    ) -> None:
+        """B4 (gather_a: a is [T, M]) or B5 (b is [T, N]) into out [E, M, N]."""
+        experts, m, n = out.shape
+        gathered, dense = (a, _map(b, 64, 256)) if gather_a else (b, _map(a, 64, 128))
+        _weight_grad.weight_grad_kernel[(_programs(a.device),)](
+            gathered, r.row_token, dense, _map(out, 64, 64), r.bounds,
+            E=experts, M=m, N=n, GATHER_A=gather_a, **WEIGHT_GRAD, **SPLIT, **START,
+        )  # fmt: skip

@@ -1,0 +1,110 @@
+"""What the warp-specialised Hopper kernels share: the operand ring, tiles and cheap device maths.
+
+Every kernel has two consumer warpgroups and one producer. The producer fills a ring of S stages; a
+stage holds a slice of operand A and one of operand B, `full` says that it may be read, `empty` that
+both consumers are done with it. Operands arrive by TMA, or, for gathered rows, by 16-byte cp.async.
+
+    tiles       int32 [3 * cap + 1]  expert, first row, end row of each 128-row tile; then their number
+    row_token   int32 [rows]         token of a sorted row
+"""
+
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.ampere import async_copy
+from triton.experimental.gluon.language.nvidia.hopper import (
+    fence_async_shared,
+    mbarrier,
+    tma,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
+
+__all__ = [
+    "async_copy",
+    "fence_async_shared",
+    "mbarrier",
+    "tma",
+    "warpgroup_mma",
+    "warpgroup_mma_wait",
+]
+
+
+@gluon.jit
+def sigmoid(x):
+    # 4 instructions, 2 of them on the special-function unit, at most 2 ulp off. The operators
+    # 1 / (1 + exp(-x)) compile to about twice as many (range checks for denormals).
+    return gl.inline_asm_elementwise(
+        """{
+        .reg .f32 t;
+        mul.f32 t, $1, 0fBFB8AA3B;
+        ex2.approx.ftz.f32 t, t;
+        add.f32 t, t, 0f3F800000;
+        rcp.approx.ftz.f32 $0, t;
+        }""",
+        "=f,f",
+        [x],
+        dtype=gl.float32,
+        is_pure=True,
+        pack=1,
+    )
+
+
+@gluon.jit
+def new_barriers(S: gl.constexpr, FULL: gl.constexpr):
+    """`full` takes FULL arrivals, `empty` one from each consumer."""
+    full = gl.allocate_shared_memory(gl.int64, [S, 1], mbarrier.MBarrierLayout())
+    empty = gl.allocate_shared_memory(gl.int64, [S, 1], mbarrier.MBarrierLayout())
+    for i in gl.static_range(S):
+        mbarrier.init(full.index(i), count=FULL)
+        mbarrier.init(empty.index(i), count=2)
+    return full, empty
+
+
+@gluon.jit
+def load_tile(tiles, cap, mt):
+    """Expert, first row and end row of tile `mt`."""
+    return gl.load(tiles + mt), gl.load(tiles + cap + mt), gl.load(tiles + 2 * cap + mt)
+
+
+@gluon.jit
+def wait_empty(empty, it, S: gl.constexpr):
+    mbarrier.wait(empty.index(it % S), ((it // S) & 1) ^ 1)
+
+
+@gluon.jit
+def wait_full(full, it, S: gl.constexpr):
+    mbarrier.wait(full.index(it % S), (it // S) & 1)
+
+
+@gluon.jit
+def drain(full, empty, it, n, S: gl.constexpr):
+    """A consumer without rows in this tile passes its `n` stages on unread."""
+    for k in range(n):
+        wait_full(full, it + k, S)
+        mbarrier.arrive(empty.index((it + k) % S), count=1)
+
+
+@gluon.jit
+def halves(x):
+    """The left and the right half of the columns of x [M, N]; registers only."""
+    M: gl.constexpr = x.shape[0]
+    N: gl.constexpr = x.shape[1]
+    return x.reshape([M, 2, N // 2]).permute([0, 2, 1]).split()
+
+
+@gluon.jit
+def quarters(x):
+    """The four quarters of the columns of x [M, N], left to right; registers only."""
+    left, right = halves(x)
+    a, b = halves(left)
+    c, d = halves(right)
+    return a, b, c, d
+
+
+@gluon.jit
+def put(desc, buf, value, row, col):
+    """Writes one tile out through `buf`, one of two in turn: the copy before the last is done."""
+    tma.store_wait(1)
+    buf.store(value)
+    fence_async_shared()
+    tma.async_copy_shared_to_global(desc, [row, col], buf)

@@ -1,0 +1,80 @@
+"""Forward and backward as sequences of kernels, on the device, with no host synchronisation."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+
+from .config import Launch, choose_launch
+from .engine import make_engine
+from .reduce import reduce_rows
+from .routing import Layout, plan_layout, route, view_routing
+from .shape import Shape
+from .values import Gradients, Saved
+
+
+def plan(shape: Shape, capability: tuple[int, int]) -> tuple[Launch, Layout]:
+    """The configuration and the buffer sizes; the same in forward and backward."""
+    launch = choose_launch(shape, capability)
+    return launch, plan_layout(shape, launch.block_rows, launch.align)
+
+
+def run_forward(
+    shape: Shape,
+    x: torch.Tensor,
+    gate_up_proj: torch.Tensor,
+    down_proj: torch.Tensor,
+    top_k_index: torch.Tensor,
+    top_k_weights: torch.Tensor,
+    save: bool = True,
+) -> tuple[torch.Tensor, Saved]:
+    """F0 routing, F1 up and SwiGLU, F2 down, F3 sum of each token's rows.
+
+    Inputs are contiguous. Without `save`, h is not written: a third of F1's output.
+    """
+    launch, layout = _plan_on(shape, x.device)
+    engine = make_engine(launch)
+    routing = route(top_k_index, top_k_weights, layout)
+    h = x.new_empty(layout.rows if save else 0, 2 * shape.inter)
+    act = x.new_empty(layout.rows, shape.inter)
+    engine.up(x, gate_up_proj, routing, h, act)
+    y = x.new_empty(layout.rows, shape.hidden)
+    engine.gemm(act, down_proj, routing, y, True)
+    out = torch.empty_like(x)
+    reduce_rows(y, routing, out)
+    return out, Saved(h, act, routing.index, routing.row_weight)
+
+
+def run_backward(
+    shape: Shape,
+    dy: torch.Tensor,
+    x: torch.Tensor,
+    gate_up_proj: torch.Tensor,
+    down_proj: torch.Tensor,
+    top_k_weights: torch.Tensor,
+    saved: Saved,
+) -> Gradients:
+    """B1 dh, B4 dW down, B2 and B3 dx and the router gradient, B5 dW up. `saved` is not changed."""
+    launch, layout = _plan_on(shape, x.device)
+    engine = make_engine(launch)
+    routing = view_routing(layout, saved.index, saved.row_weight)
+    dh = torch.empty_like(saved.h)
+    part = engine.down_grad(dy, down_proj, routing, saved.h, dh)
+    d_down = torch.empty_like(down_proj)
+    engine.grad_weight(dy, saved.act, routing, d_down, True)
+    dx_rows = x.new_empty(layout.rows, shape.hidden)
+    engine.gemm(dh, gate_up_proj, routing, dx_rows, False)
+    dx, d_weights = torch.empty_like(x), torch.empty_like(top_k_weights)
+    reduce_rows(dx_rows, routing, dx, part, d_weights)
+    del dx_rows  # lets the largest gradient take its memory
+    d_gate_up = torch.empty_like(gate_up_proj)
+    engine.grad_weight(dh, x, routing, d_gate_up, False)
+    return Gradients(dx, d_gate_up, d_down, d_weights)
+
+
+@lru_cache(maxsize=256)
+def _plan_on(shape: Shape, device: torch.device) -> tuple[Launch, Layout]:
+    # Triton's interpreter runs the portable kernels on CPU tensors, in tests only.
+    capability = torch.cuda.get_device_capability(device) if device.type == "cuda" else (8, 0)
+    return plan(shape, capability)

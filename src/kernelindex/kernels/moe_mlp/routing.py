@@ -1,0 +1,106 @@
+"""F0: which rows each expert works on, decided on the device without a host synchronisation.
+
+Rows are token-expert pairs sorted by expert, stable in the token. Each expert's segment starts at a
+multiple of `align` rows, so tiles need no masks; the number of rows is only bounded on the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import triton
+
+from .routing_kernels import count_kernel, place_kernel, route_kernel
+from .shape import Shape
+
+ONE_BLOCK_SLOTS = 2048  # above this one block's latency exceeds a second launch
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of the routing buffers for one shape and row tile."""
+
+    block_rows: int
+    align: int
+    rows: int  # rows of every sorted buffer, padding included
+    tiles: int  # most row tiles there can be, a multiple of 16
+    slots: int
+    experts: int
+
+    @property
+    def index_size(self) -> int:
+        """int32 elements of the index buffer."""
+        return _up16(self.rows) + _up16(self.slots) + 3 * self.tiles + 16 + 2 * self.experts
+
+
+def plan_layout(shape: Shape, block_rows: int, align: int) -> Layout:
+    """Bounds on rows and tiles: each chosen expert adds at most one partial tile."""
+    chosen = min(shape.experts, shape.slots)
+    rows = (shape.slots + chosen * (align - 1) + align - 1) // align * align
+    tiles = _up16(shape.slots // block_rows + chosen)
+    return Layout(block_rows, align, max(rows, align), tiles, shape.slots, shape.experts)
+
+
+@dataclass(frozen=True)
+class Routing:
+    """Views into the index buffer.
+
+    row_token   int32 [rows]           token of each row; padding is not written
+    slot_row    int32 [T * K]          row of each token-expert pair
+    tiles       int32 [3 * tiles + 1]  expert, first row, end row of each tile; then their number
+    bounds      int32 [2, E]           first and end row of each expert
+    row_weight  fp32  [rows]           router weight of each row
+    """
+
+    layout: Layout
+    index: torch.Tensor
+    row_token: torch.Tensor
+    slot_row: torch.Tensor
+    tiles: torch.Tensor
+    bounds: torch.Tensor
+    row_weight: torch.Tensor
+
+
+def view_routing(layout: Layout, index: torch.Tensor, row_weight: torch.Tensor) -> Routing:
+    """Names the parts of an index buffer that `route` filled."""
+    a = _up16(layout.rows)
+    b = a + _up16(layout.slots)
+    c = b + 3 * layout.tiles + 16
+    return Routing(layout, index, index[:a], index[a:b], index[b:c], index[c:], row_weight)
+
+
+def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout) -> Routing:
+    """Sorts the pairs by expert: one kernel up to 2048 pairs, two beyond."""
+    device = top_k_index.device
+    index = torch.empty(layout.index_size, dtype=torch.int32, device=device)
+    row_weight = torch.empty(layout.rows, dtype=torch.float32, device=device)
+    routing = view_routing(layout, index, row_weight)
+    top_k = top_k_index.shape[1]
+    padded = max(16, triton.next_power_of_2(layout.experts))
+    step = max(16, 8192 // padded)
+    outputs = (
+        routing.row_token,
+        row_weight,
+        routing.slot_row,
+        routing.tiles,
+        routing.bounds,
+    )
+    axes = (layout.slots, top_k, layout.tiles)
+    blocks = (layout.experts, step, padded, layout.block_rows, layout.align)
+    if layout.slots <= ONE_BLOCK_SLOTS:
+        route_kernel[(1,)](top_k_index, top_k_weights, *outputs, *axes, *blocks, num_warps=8)
+        return routing
+    chunk = max(step, triton.next_power_of_2(triton.cdiv(layout.slots, 128)))
+    chunks = triton.cdiv(layout.slots, chunk)
+    scratch = torch.empty(layout.slots + chunks * padded, dtype=torch.int32, device=device)
+    rank, count = scratch[: layout.slots], scratch[layout.slots :]
+    count_kernel[(chunks,)](top_k_index, rank, count, layout.slots, chunk, step, padded)
+    place_kernel[(chunks,)](
+        top_k_index, top_k_weights, rank, count, *outputs, *axes, chunks, chunk, *blocks
+    )
+    return routing
+
+
+def _up16(n: int) -> int:
+    return (n + 15) // 16 * 16

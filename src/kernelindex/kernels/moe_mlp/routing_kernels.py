@@ -1,0 +1,149 @@
+"""F0's device code, plain Triton. Integer work only, so the order is fixed and no atomics are used."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _rank(e, ex, run):
+    """Rank of each pair among its expert's pairs so far, and the counts after them."""
+    hot = (e[:, None] == ex[None, :]).to(tl.int32)
+    rank = tl.sum(hot * (tl.cumsum(hot, 0) - 1 + run[None, :]), 1)
+    return rank, run + tl.sum(hot, 0)
+
+
+@triton.jit
+def _pick(e, ex, values):
+    """values[e] for a vector of experts."""
+    return tl.sum(tl.where(e[:, None] == ex[None, :], values[None, :], 0), 1)
+
+
+@triton.jit
+def _place(i, mask, e, rank, base, ex, weights, row_token, row_weight, slot_row, top_k):
+    """Writes the row of each pair, and the pair's token and weight at that row."""
+    row = rank + _pick(e, ex, base)
+    tl.store(slot_row + i, row, mask=mask)
+    tl.store(row_token + row, i // top_k, mask=mask)
+    tl.store(row_weight + row, tl.load(weights + i, mask=mask, other=0.0).to(tl.float32), mask=mask)
+
+
+@triton.jit
+def _list_tiles(
+    tiles, cap, total, start, ex, first, stride, BLOCK_ROWS: tl.constexpr, STEP: tl.constexpr
+):
+    """Writes expert, first row and end row of every tile this program owns."""
+    last = tl.cumsum((total + BLOCK_ROWS - 1) // BLOCK_ROWS, 0)
+    n = tl.sum((total + BLOCK_ROWS - 1) // BLOCK_ROWS, 0)
+    for j0 in range(first, cap, stride):
+        j = j0 + tl.arange(0, STEP)
+        e = tl.sum((last[None, :] <= j[:, None]).to(tl.int32), 1)
+        before = _pick(e, ex, last - (total + BLOCK_ROWS - 1) // BLOCK_ROWS)
+        row = _pick(e, ex, start) + (j - before) * BLOCK_ROWS
+        tl.store(tiles + j, e, mask=j < n)
+        tl.store(tiles + cap + j, row, mask=j < n)
+        tl.store(tiles + 2 * cap + j, _pick(e, ex, start + total), mask=j < n)
+    return n
+
+
+@triton.jit
+def count_kernel(
+    index, rank, count, slots, CHUNK: tl.constexpr, STEP: tl.constexpr, EP: tl.constexpr
+):
+    """Each chunk's pairs by expert, and every pair's rank inside its chunk."""
+    pid = tl.program_id(0)
+    ex = tl.arange(0, EP)
+    run = tl.zeros((EP,), tl.int32)
+    for s in range(0, CHUNK, STEP):
+        i = pid * CHUNK + s + tl.arange(0, STEP)
+        mask = i < slots
+        e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
+        r, run = _rank(e, ex, run)
+        tl.store(rank + i, r, mask=mask)
+    tl.store(count + pid * EP + ex, run)
+
+
+@triton.jit
+def place_kernel(
+    index,
+    weights,
+    rank,
+    count,
+    row_token,
+    row_weight,
+    slot_row,
+    tiles,
+    bounds,
+    slots,
+    top_k,
+    cap,
+    chunks,
+    CHUNK: tl.constexpr,
+    E: tl.constexpr,
+    STEP: tl.constexpr,
+    EP: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr,
+    ALIGN: tl.constexpr,
+):
+    """Sums the chunks' counts, then places this chunk's pairs and lists this chunk's tiles."""
+    pid = tl.program_id(0)
+    ex = tl.arange(0, EP)
+    total = tl.zeros((EP,), tl.int32)
+    before = tl.zeros((EP,), tl.int32)
+    for c0 in range(0, chunks, 32):
+        c = c0 + tl.arange(0, 32)
+        v = tl.load(count + c[:, None] * EP + ex[None, :], mask=(c < chunks)[:, None], other=0)
+        total += tl.sum(v, 0)
+        before += tl.sum(tl.where((c < pid)[:, None], v, 0), 0)
+    padded = (total + ALIGN - 1) // ALIGN * ALIGN
+    start = tl.cumsum(padded, 0) - padded
+    for s in range(0, CHUNK, STEP):
+        i = pid * CHUNK + s + tl.arange(0, STEP)
+        mask = i < slots
+        e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
+        r = tl.load(rank + i, mask=mask, other=0)
+        _place(i, mask, e, r, start + before, ex, weights, row_token, row_weight, slot_row, top_k)
+    n = _list_tiles(tiles, cap, total, start, ex, pid * 16, chunks * 16, BLOCK_ROWS, 16)
+    if pid == 0:
+        tl.store(tiles + 3 * cap, n)
+        tl.store(bounds + ex, start, mask=ex < E)
+        tl.store(bounds + E + ex, start + total, mask=ex < E)
+
+
+@triton.jit
+def route_kernel(
+    index,
+    weights,
+    row_token,
+    row_weight,
+    slot_row,
+    tiles,
+    bounds,
+    slots,
+    top_k,
+    cap,
+    E: tl.constexpr,
+    STEP: tl.constexpr,
+    EP: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr,
+    ALIGN: tl.constexpr,
+):
+    """Counting, placing and listing in one program, for few pairs."""
+    ex = tl.arange(0, EP)
+    total = tl.zeros((EP,), tl.int32)
+    for s in range(0, slots, STEP):
+        i = s + tl.arange(0, STEP)
+        e = tl.load(index + i, mask=i < slots, other=-1).to(tl.int32)
+        total += tl.sum((e[:, None] == ex[None, :]).to(tl.int32), 0)
+    padded = (total + ALIGN - 1) // ALIGN * ALIGN
+    start = tl.cumsum(padded, 0) - padded
+    run = tl.zeros((EP,), tl.int32)
+    for s in range(0, slots, STEP):
+        i = s + tl.arange(0, STEP)
+        mask = i < slots
+        e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
+        r, run = _rank(e, ex, run)
+        _place(i, mask, e, r, start, ex, weights, row_token, row_weight, slot_row, top_k)
+    n = _list_tiles(tiles, cap, total, start, ex, 0, 16, BLOCK_ROWS, 16)
+    tl.store(tiles + 3 * cap, n)
+    tl.store(bounds + ex, start, mask=ex < E)
+    tl.store(bounds + E + ex, start + total, mask=ex < E)

@@ -1,0 +1,31 @@
+"""The values that pass between forward and backward."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+
+class Saved(NamedTuple):
+    """What forward keeps for backward, beside its inputs.
+
+    h           [rows, 2I]    gate and up; empty where no gradient is wanted
+    act         [rows, I]     silu(gate) * up * weight
+    index       int32         the routing buffers, see routing.Routing
+    row_weight  fp32 [rows]   router weight of each row
+    """
+
+    h: torch.Tensor
+    act: torch.Tensor
+    index: torch.Tensor
+    row_weight: torch.Tensor
+
+
+class Gradients(NamedTuple):
+    """Gradients of the four inputs that have one, in their shapes and types."""
+
+    x: torch.Tensor
+    gate_up_proj: torch.Tensor
+    down_proj: torch.Tensor
+    top_k_weights: torch.Tensor
