@@ -1,1 +1,1 @@
-"""To be written."""
+"""The command line ``ki``: renders answers, ranks nothing."""

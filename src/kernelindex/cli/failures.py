@@ -1,0 +1,87 @@
+"""The one place where an error becomes a message and an exit status.
+
+    0  answered: exact, nearest or ambiguous; done
+    1  nothing found, refused, or failed
+    2  the command line itself was wrong
+
+With ``--json`` an error is one object on standard output,
+``{"error": {"code", "message", …}}``, so that a program reads one stream.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from kernelindex.cli.terminal import clean
+from kernelindex.errors import KernelIndexError
+
+OK, FAILED, USAGE = 0, 1, 2
+MAX_PROBLEMS = 10
+
+
+def usage(ctx: click.Context, message: str, word: str, known: Iterable[str]) -> click.UsageError:
+    """A usage error that offers the nearest known word."""
+    names = list(known)
+    near = get_close_matches(word, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    return click.UsageError(message + hint, ctx)
+
+
+def report(error: KernelIndexError, *, as_json: bool) -> int:
+    """Print a deliberate error and return the exit status."""
+    if as_json:
+        click.echo(json.dumps({"error": error.to_dict()}, indent=2, ensure_ascii=False))
+        return FAILED
+    click.echo(f"ki: {clean(error.message)} [{error.code}]", err=True)
+    for line in _detail_lines(error.details):
+        click.echo(f"    {line}", err=True)
+    return FAILED
+
+
+def report_usage(error: click.ClickException, *, as_json: bool) -> int:
+    """Print what was wrong with the command line and return the exit status."""
+    if as_json:
+        body = {"code": "usage", "message": error.format_message()}
+        click.echo(json.dumps({"error": body}, indent=2, ensure_ascii=False))
+        return error.exit_code
+    context = getattr(error, "ctx", None)
+    click.echo(f"ki: {clean(error.format_message())}", err=True)
+    if context is not None:
+        click.echo(f"    {context.get_usage()}", err=True)
+        click.echo(f"    '{context.command_path} --help' explains it", err=True)
+    return error.exit_code
+
+
+def wants_json(arguments: list[str] | None = None) -> bool:
+    """Whether the command line asks for JSON; known even where it could not be parsed."""
+    return "--json" in (sys.argv[1:] if arguments is None else arguments)
+
+
+def _detail_lines(details: dict[str, Any]) -> list[str]:
+    """The problems or matches an error carries, one a line."""
+    lines = [_problem_line(item) for item in details.get("problems", ())]
+    lines += [_match_line(item) for item in details.get("matches", ())]
+    if len(lines) > MAX_PROBLEMS:
+        lines = [*lines[:MAX_PROBLEMS], f"and {len(lines) - MAX_PROBLEMS} more"]
+    return [clean(line) for line in lines]
+
+
+def _problem_line(problem: Any) -> str:
+    if not isinstance(problem, dict):
+        return str(problem)
+    if "text" in problem:
+        return str(problem["text"])
+    path, rule = problem.get("path") or "/", problem.get("rule", "rule")
+    return f"{path}: {rule}; got {problem.get('seen')}, wanted {problem.get('wanted')}"
+
+
+def _match_line(match: Any) -> str:
+    if not isinstance(match, dict):
+        return str(match)
+    return "  ".join(str(match[key]) for key in ("kind", "digest", "title") if match.get(key))

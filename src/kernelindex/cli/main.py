@@ -1,0 +1,80 @@
+"""``ki``: the entry point, its commands by name, and what happens when one fails."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from kernelindex.cli.failures import FAILED, report, report_usage, wants_json
+from kernelindex.cli.lazy import LazyGroup
+from kernelindex.errors import KernelIndexError
+
+_COMMANDS = "kernelindex.cli.commands."
+LAZY = {
+    "resolve": (_COMMANDS + "resolve", "who is fastest for an exact workload, and why"),
+    "show": (_COMMANDS + "show", "everything known of one run, operation, implementation …"),
+    "compare": (_COMMANDS + "compare", "two to eight runs side by side, with a verdict"),
+    "runs": (_COMMANDS + "runs", "list runs by filters"),
+    "records": (_COMMANDS + "records", "changes of the leader, newest first"),
+    "sources": (_COMMANDS + "sources", "where results can be imported from"),
+    "import": (_COMMANDS + "import_", "read a source into the catalog"),
+    "catalog": (_COMMANDS + "catalog", "check, rebuild, export and correct the catalog"),
+    "digest": (_COMMANDS + "digest", "print the digest of a manifest"),
+    "validate": (_COMMANDS + "validate", "say whether manifests are valid, and why not"),
+    "schema": (_COMMANDS + "schema", "print the JSON Schema of a manifest kind"),
+}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+def _version(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from kernelindex import __version__
+
+        click.echo(f"ki {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, lazy=LAZY, context_settings=CONTEXT, no_args_is_help=False)
+@click.option(
+    "--db",
+    metavar="URL",
+    envvar="KI_DB",
+    help="Catalog: sqlite:///path or postgresql+psycopg://… (environment: KI_DB).",
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version,
+    help="Print the version and exit.",
+)  # fmt: skip
+@click.pass_context
+def cli(ctx: click.Context, db: str | None) -> None:
+    r"""Find the fastest GPU kernel you can trust for your exact workload.
+
+    \b
+    ki import starter
+    ki resolve fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 pass:backward
+    """
+    ctx.obj = db
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    sys.exit(main(arguments))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status; no error leaves a traceback."""
+    as_json = wants_json(arguments)
+    try:
+        status = cli.main(args=arguments, prog_name="ki", standalone_mode=False)
+    except KernelIndexError as error:
+        return report(error, as_json=as_json)
+    except click.exceptions.Abort:
+        click.echo("ki: stopped", err=True)
+        return FAILED
+    except click.ClickException as error:
+        return report_usage(error, as_json=as_json)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return FAILED
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,1 @@
+"""Answers as text for people: tables, sentences, nothing that ranks."""

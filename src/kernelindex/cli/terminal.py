@@ -1,0 +1,55 @@
+"""Text from data is made safe, and the console knows its width."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+DEFAULT_WIDTH = 100
+MIN_WIDTH = 60
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def clean(text: object) -> str:
+    """Text from data on one line: control characters and bidi marks shown as escapes.
+
+    What a source wrote can then neither move the cursor, colour the screen nor reorder
+    what stands beside it.
+    """
+    return "".join(map(_visible, str(text)))
+
+
+def _visible(char: str) -> str:
+    if char in "\n\t\r":
+        return " "
+    if char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}:
+        return f"\\u{ord(char):04x}"
+    return char
+
+
+def console(*, err: bool = False) -> Console:
+    """A console as wide as the terminal, or 100 columns where there is none.
+
+    ``COLUMNS`` and ``NO_COLOR`` are honoured; data is never read as markup.
+    """
+    from rich.console import Console
+
+    return Console(
+        stderr=err, width=width(), markup=False, highlight=False, emoji=False, soft_wrap=False
+    )
+
+
+def width() -> int:
+    """Columns to fill."""
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdigit() and int(stated) > 0:
+        return max(MIN_WIDTH, int(stated))
+    if not sys.stdout.isatty():
+        return DEFAULT_WIDTH
+    return max(MIN_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)

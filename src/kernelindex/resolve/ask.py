@@ -1,0 +1,110 @@
+"""Questions to answers: read, find, compare with what was asked, say it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kernelindex.catalog.rows import CohortRow
+from kernelindex.resolve.answer import Answer, Best, Cohort, Excluded, Slot
+from kernelindex.resolve.best import pick_best
+from kernelindex.resolve.blocks import view_blocks
+from kernelindex.resolve.exclusions import exclude, policy_checks
+from kernelindex.resolve.findings import Findings, find
+from kernelindex.resolve.gaps import list_missing, suggest
+from kernelindex.resolve.interpret import Meaning, interpret
+from kernelindex.resolve.nearest import view_near
+from kernelindex.resolve.neighbours import view_neighbours
+from kernelindex.resolve.problems import Problem
+from kernelindex.resolve.query import parse_query
+from kernelindex.resolve.reads import Reads
+from kernelindex.resolve.request import Request, parse_request
+from kernelindex.resolve.settled import settle
+from kernelindex.resolve.summary import Entries, summarise
+from kernelindex.resolve.views import view_cohort, view_excluded
+
+MAX_COHORTS = 12
+MAX_ENTRIES = 200
+MAX_ENTRIES_OF_MANY = 10
+MANY_COHORTS = 4
+MAX_EXCLUDED = 50
+
+
+def ask_text(catalog: Reads, text: str) -> Answer:
+    """Answer a text question; one that cannot be read is answered with its problems."""
+    return _ask_or_refuse(catalog, parse_query(text))
+
+
+def ask_document(catalog: Reads, document: Any) -> Answer:
+    """Answer a structured question, given as parsed JSON."""
+    return _ask_or_refuse(catalog, parse_request(document))
+
+
+def ask(catalog: Reads, request: Request) -> Answer:
+    """Answer a question from what the catalog has ranked; nothing is ranked here.
+
+    The number of reads does not grow with the answer.
+    """
+    meaning = interpret(catalog, request)
+    if meaning.problems:
+        return _refusal(meaning.problems, meaning)
+    findings = find(catalog, meaning)
+    shown = findings.fits[:MAX_COHORTS]
+    return _answer(catalog, meaning, findings, shown)
+
+
+def _ask_or_refuse(catalog: Reads, read: Request | tuple[Problem, ...]) -> Answer:
+    return ask(catalog, read) if isinstance(read, Request) else _refusal(read)
+
+
+def _refusal(problems: tuple[Problem, ...], meaning: Meaning | None = None) -> Answer:
+    empty = Slot(would_fill="a question that can be read")
+    return Answer(
+        match="none",
+        summary=" ".join(problem.text for problem in problems),
+        request=meaning.request if meaning else None,
+        assumptions=meaning.assumptions if meaning else (),
+        suggestions=meaning.suggestions if meaning else (),
+        problems=problems,
+        best=Best(reported=empty, verified=empty, deployable=empty),
+    )
+
+
+def _answer(
+    catalog: Reads, meaning: Meaning, findings: Findings, shown: Sequence[CohortRow]
+) -> Answer:
+    entries: Entries = catalog.entries(findings.keys(shown))
+    settled = settle(findings.fits, bool(findings.near), meaning)
+    excluded = _excluded(catalog, meaning, shown, entries)
+    out = {item.run for item in excluded}
+    return Answer(
+        match=settled.match,
+        summary=summarise(meaning, findings, settled, entries),
+        request=meaning.request,
+        assumptions=(*meaning.assumptions, *settled.assumptions),
+        suggestions=suggest(meaning, findings, settled),
+        cohorts=_view_cohorts(shown, entries),
+        cohorts_left_out=len(findings.fits) - len(shown),
+        blocks=() if meaning.request.timed_pass else view_blocks(shown, entries),
+        best=pick_best(shown, entries, lambda entry: entry.run_digest not in out),
+        nearest=view_near(findings.near, entries, meaning),
+        neighbours=view_neighbours(findings.between, entries),
+        excluded=excluded[:MAX_EXCLUDED],
+        missing=list_missing(meaning, findings, entries),
+    )
+
+
+def _view_cohorts(shown: Sequence[CohortRow], entries: Entries) -> tuple[Cohort, ...]:
+    limit = MAX_ENTRIES if len(shown) < MANY_COHORTS else MAX_ENTRIES_OF_MANY
+    return tuple(view_cohort(row, entries.get(row.key, ()), limit=limit) for row in shown)
+
+
+def _excluded(
+    catalog: Reads, meaning: Meaning, shown: Sequence[CohortRow], entries: Entries
+) -> tuple[Excluded, ...]:
+    """Runs that do not rank for these shapes, and entries the request's policy leaves out."""
+    keys = tuple(row.key for row in shown)
+    runs = catalog.excluded(keys) if keys else ()
+    own = {key: entries.get(key, ()) for key in keys}
+    by_policy = exclude(policy_checks(catalog, meaning.request), own)
+    return (*by_policy, *map(view_excluded, runs))

@@ -1,0 +1,92 @@
+"""Entries that a request's policy leaves out of the bests; their ranks stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kernelindex.catalog.rows import EntryRow
+from kernelindex.registry.licences import resolve_licence
+from kernelindex.resolve.answer import Excluded, Reason
+from kernelindex.resolve.reads import Reads
+from kernelindex.resolve.request import Request
+from kernelindex.resolve.wording import line_name
+
+LEVELS = ("reported", "reproducible", "verified", "replicated")
+Check = Callable[[EntryRow], Reason | None]
+
+
+def policy_checks(catalog: Reads, request: Request) -> tuple[Check, ...]:
+    """One check for each thing the request wants of an entry."""
+    policy = request.policy
+    checks: list[Check] = []
+    if policy.minimum_evidence != "reported":
+        checks.append(lambda entry: _evidence(entry, policy.minimum_evidence))
+    if policy.installable:
+        checks.append(_installable)
+    if request.framework:
+        wanted = request.framework.casefold()
+        checks.append(lambda entry: _framework(entry, wanted))
+    if policy.licenses:
+        accepted = tuple(_spdx(text) for text in policy.licenses)
+        checks.append(lambda entry: _licence(catalog, entry, accepted))
+    return tuple(checks)
+
+
+def exclude(
+    checks: Sequence[Check], entries: Mapping[str, Sequence[EntryRow]]
+) -> tuple[Excluded, ...]:
+    """Every entry that fails a check, with all its reasons."""
+    if not checks:
+        return ()
+    found = []
+    for key, rows in entries.items():
+        for entry in rows:
+            reasons = tuple(reason for check in checks if (reason := check(entry)))
+            if reasons:
+                found.append(
+                    Excluded(
+                        run=entry.run_digest, title=line_name(entry), cohort=key, reasons=reasons
+                    )
+                )
+    return tuple(found)
+
+
+def _evidence(entry: EntryRow, wanted: str) -> Reason | None:
+    if LEVELS.index(entry.evidence) >= LEVELS.index(wanted):
+        return None
+    text = f"evidence is {entry.evidence}; {wanted} was asked for"
+    return Reason(code="evidence_below_minimum", text=text)
+
+
+def _installable(entry: EntryRow) -> Reason | None:
+    if entry.deployable:
+        return None
+    return Reason(code="not_installable", text="; ".join(entry.why_not) or "not deployable")
+
+
+def _framework(entry: EntryRow, wanted: str) -> Reason | None:
+    names = (
+        entry.implementation.get("project"),
+        entry.implementation.get("language"),
+        entry.line.get("project"),
+    )
+    if any(str(name).casefold() == wanted for name in names if name):
+        return None
+    shown = ", ".join(dict.fromkeys(str(name) for name in names if name)) or "unknown"
+    return Reason(code="framework_other", text=f"it is {shown}; {wanted} was asked for")
+
+
+def _licence(catalog: Reads, entry: EntryRow, accepted: tuple[str, ...]) -> Reason | None:
+    stored = catalog.manifest(entry.implementation["digest"])
+    licensing = stored.document["spec"].get("licensing", {}) if stored else {}
+    stated = licensing.get("concluded") or licensing.get("declared")
+    if stated is None:
+        return Reason(code="licence_not_stated", text="its licence is not stated")
+    if _spdx(stated) in accepted:
+        return None
+    text = f"its licence is {stated}; accepted are {', '.join(accepted)}"
+    return Reason(code="licence_not_accepted", text=text)
+
+
+def _spdx(text: str) -> str:
+    return resolve_licence(text).expression or text

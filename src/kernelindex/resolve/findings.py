@@ -1,0 +1,96 @@
+"""What the catalog has for a question: what fits, what is near, what is on either side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kernelindex.catalog.rows import CohortRow
+from kernelindex.resolve.blocks import pass_rank
+from kernelindex.resolve.interpret import Meaning
+from kernelindex.resolve.matching import differences, is_asked_metric
+from kernelindex.resolve.nearest import MAX_NEAREST, rank_near
+from kernelindex.resolve.neighbours import Between, find_between
+from kernelindex.resolve.reads import Reads
+
+READ_LIMIT = 100
+WIDE_LIMIT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Cohorts that fit the question, and those that do not but are near.
+
+    ``read_all`` is false when more cohorts may fit than were read.
+    """
+
+    fits: tuple[CohortRow, ...]
+    near: tuple[tuple[float, CohortRow], ...]
+    between: tuple[Between, ...] = ()
+    read_all: bool = True
+
+    def keys(self, shown: Sequence[CohortRow]) -> tuple[str, ...]:
+        """Keys of every cohort an answer names, without repeats."""
+        near = (row.key for _, row in self.near)
+        sides = (row.key for pair in self.between for row in pair.rows)
+        return tuple(dict.fromkeys([*(row.key for row in shown), *near, *sides]))
+
+
+def find(catalog: Reads, meaning: Meaning) -> Findings:
+    """Read what fits; where it has the exact axes also what stands beside it."""
+    rows = _read(catalog, meaning, axes=True, setting=True, limit=READ_LIMIT)
+    fits = _fitting(rows, meaning)
+    if fits:
+        beside = _beside(catalog, meaning) if meaning.axes else []
+        near = rank_near(beside, meaning)[:MAX_NEAREST]
+        return Findings(tuple(fits), tuple(near), read_all=len(rows) < READ_LIMIT)
+    return _miss(catalog, meaning, rows)
+
+
+def _miss(catalog: Reads, meaning: Meaning, rows: list[CohortRow]) -> Findings:
+    """Nothing fits: the same shape elsewhere, other shapes in the same setting, then any."""
+    wide = _read(catalog, meaning, axes=False, setting=True, limit=WIDE_LIMIT)
+    pool = _unique([*rows, *_beside(catalog, meaning), *wide])
+    if not pool:
+        pool = _read(catalog, meaning, axes=False, setting=False, limit=WIDE_LIMIT)
+    near = rank_near(pool, meaning)[:MAX_NEAREST]
+    return Findings((), tuple(near), find_between(pool, meaning))
+
+
+def _beside(catalog: Reads, meaning: Meaning) -> list[CohortRow]:
+    if not meaning.operation.slugs:
+        return []
+    return _read(catalog, meaning, axes=True, setting=False, limit=READ_LIMIT)
+
+
+def _read(
+    catalog: Reads, meaning: Meaning, *, axes: bool, setting: bool, limit: int
+) -> list[CohortRow]:
+    """Cohorts by operation, with or without the axes and the setting (device, pass)."""
+    filters: dict[str, Any] = {"limit": limit}
+    if axes and meaning.axes:
+        filters["axes"] = meaning.axes
+    if setting and meaning.device:
+        filters["product_ids"] = meaning.device.product_ids
+        filters["families"] = (meaning.device.family,) if meaning.device.whole_family else ()
+    if setting and meaning.request.timed_pass:
+        filters["passes"] = (meaning.request.timed_pass,)
+    found: list[CohortRow] = []
+    for slug in meaning.operation.slugs or (None,):
+        found += catalog.cohorts(operation=slug, **filters)
+    return [row for row in found if is_asked_metric(row, meaning)]
+
+
+def _fitting(rows: Iterable[CohortRow], meaning: Meaning) -> list[CohortRow]:
+    fits = [row for row in rows if not differences(row, meaning)]
+    return sorted(fits, key=_order)
+
+
+def _order(row: CohortRow) -> tuple[Any, ...]:
+    """Order of groups in an answer: by pass, larger groups first."""
+    return (pass_rank(row.timed_pass), -row.entry_count, row.device.get("label", ""), row.key)
+
+
+def _unique(rows: Iterable[CohortRow]) -> list[CohortRow]:
+    return list({row.key: row for row in rows}.values())

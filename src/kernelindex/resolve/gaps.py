@@ -1,0 +1,82 @@
+"""What an answer does not know, what would tell, and which question to ask next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kernelindex.catalog.rows import CohortRow, EntryRow
+from kernelindex.resolve.answer import Suggestion
+from kernelindex.resolve.blocks import PASS_ORDER
+from kernelindex.resolve.findings import Findings
+from kernelindex.resolve.interpret import Meaning
+from kernelindex.resolve.query import to_query
+from kernelindex.resolve.settled import Settled
+from kernelindex.resolve.wording import CONTROLLED_LEVELS, listed
+
+MAX_SUGGESTIONS = 8
+
+
+def list_missing(
+    meaning: Meaning, findings: Findings, entries: Mapping[str, Sequence[EntryRow]]
+) -> tuple[str, ...]:
+    """What is not known, each with what would tell."""
+    return tuple(_missing(meaning, findings, entries))
+
+
+def _missing(
+    meaning: Meaning, findings: Findings, entries: Mapping[str, Sequence[EntryRow]]
+) -> Iterator[str]:
+    if not findings.fits:
+        yield "This exact workload has not been measured here; a run of it would answer."
+        return
+    unverified = [row for row in findings.fits if not _verified(entries.get(row.key, ()))]
+    if unverified:
+        labels = list(dict.fromkeys(str(row.device.get("label")) for row in unverified))
+        yield f"No controlled rerun on {listed(labels, 'or')}; one would confirm or contradict it."
+    alone = sum(row.only_result for row in findings.fits)
+    if alone:
+        groups = "1 group has" if alone == 1 else f"{alone} groups have"
+        yield f"{groups} one result only; a second implementation would make a ranking."
+    if meaning.request.timed_pass is None:
+        measured = {row.timed_pass for row in findings.fits}
+        absent = [name for name in PASS_ORDER[:4] if name not in measured]
+        if absent:
+            yield f"Not measured as a pass of its own: {listed(absent)}."
+
+
+def suggest(meaning: Meaning, findings: Findings, settled: Settled) -> tuple[Suggestion, ...]:
+    """Narrower or corrected questions, each one click or one paste away."""
+    found = list(meaning.suggestions)
+    for row in findings.fits if settled.open_fields else ():
+        query = to_query(meaning.request, **_narrowing(row, settled.open_fields))
+        found.append(Suggestion(text=_about(row, settled.open_fields), query=query))
+    unique = {item.query: item for item in reversed(found)}
+    return tuple(reversed(unique.values()))[:MAX_SUGGESTIONS]
+
+
+def _narrowing(row: CohortRow, open_fields: tuple[str, ...]) -> dict[str, object]:
+    """The fields of a request that would leave this cohort's alternative alone."""
+    fields: dict[str, object] = {}
+    if "operations" in open_fields:
+        fields["operation"] = row.operation
+    if "axes" in open_fields:
+        fields["axes"] = row.axes
+    if "products" in open_fields:
+        fields["hardware"] = row.device.get("product_id") or row.device.get("label")
+    return fields
+
+
+def _about(row: CohortRow, open_fields: tuple[str, ...]) -> str:
+    parts = []
+    if "operations" in open_fields:
+        parts.append(row.operation_title or row.operation)
+    if "axes" in open_fields:
+        parts.append(" ".join(f"{name}={value}" for name, value in row.axes.items()))
+    if "products" in open_fields:
+        parts.append(str(row.device.get("label")))
+    entries = "1 entry" if row.entry_count == 1 else f"{row.entry_count} entries"
+    return ", ".join([*filter(None, parts), entries])
+
+
+def _verified(entries: Sequence[EntryRow]) -> bool:
+    return any(entry.evidence in CONTROLLED_LEVELS for entry in entries)

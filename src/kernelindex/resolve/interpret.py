@@ -1,0 +1,163 @@
+"""What a request means here: names read exactly, and everything assumed said aloud."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kernelindex.registry.dtypes import resolve_dtype
+from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
+from kernelindex.registry.sources_info import load_sources
+from kernelindex.resolve.answer import Assumption, Suggestion
+from kernelindex.resolve.operations import OperationReading, read_operation
+from kernelindex.resolve.problems import Problem, closest
+from kernelindex.resolve.reads import Reads
+from kernelindex.resolve.request import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """Hardware as asked: the products it means, or a label kept as typed.
+
+    ``whole_family`` accepts devices of the family whose form factor nobody stated.
+    """
+
+    asked: str
+    product_ids: tuple[str, ...] = ()
+    family: str | None = None
+    whole_family: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether the name is in the table of GPU names."""
+        return bool(self.product_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """A request under our names; ``dtypes`` holds the accepted ids of each wish."""
+
+    request: Request
+    operation: OperationReading
+    axes: dict[str, int] = field(default_factory=dict)
+    dtypes: tuple[tuple[str, ...], ...] = ()
+    device: Device | None = None
+    source: str | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def interpret(catalog: Reads, request: Request) -> Meaning:
+    """Read every name of a request by exact tables; what is not exact is said.
+
+    Costs at most two small reads of the catalog, none where the operation is one of ours.
+    """
+    operation = read_operation(catalog, request.operation)
+    axes, axis_problems = _axes(operation, request)
+    dtypes, dtype_notes, dtype_problems = _dtypes(request.dtypes)
+    device = _device(request.hardware)
+    return Meaning(
+        request=request,
+        operation=operation,
+        axes=axes,
+        dtypes=dtypes,
+        device=device,
+        source=_source(request.source),
+        assumptions=(*operation.assumptions, *dtype_notes),
+        suggestions=operation.suggestions,
+        problems=(
+            *operation.problems,
+            *axis_problems,
+            *dtype_problems,
+            *_device_problems(device),
+        ),
+    )
+
+
+def _axes(
+    operation: OperationReading, request: Request
+) -> tuple[dict[str, int], tuple[Problem, ...]]:
+    """Axes under our names; an operation of ours knows which axes it has."""
+    if not operation.axis_names:
+        return dict(request.axes), ()
+    axes: dict[str, int] = {}
+    problems: list[Problem] = []
+    for name, value in request.axes.items():
+        ours = operation.axis_names.get(name) or operation.axis_names.get(name.casefold())
+        if ours is None:
+            problems.append(_unknown_axis(operation, name))
+        elif axes.setdefault(ours, value) != value:
+            wanted = f"one value; {ours} is also given as {axes[ours]}"
+            problems.append(Problem.of("request.axis_repeated", name, str(value), wanted))
+    return axes, tuple(problems)
+
+
+def _unknown_axis(operation: OperationReading, name: str) -> Problem:
+    axes = sorted(set(operation.axis_names.values()))
+    wanted = f"an axis of {operation.slugs[0]}: " + ", ".join(axes)
+    correction = closest(name, operation.axis_names)
+    ours = operation.axis_names[correction] if correction else None
+    return Problem.of("request.axis_unknown", "/axes", name, wanted, ours)
+
+
+def _dtypes(
+    asked: tuple[str, ...],
+) -> tuple[tuple[tuple[str, ...], ...], tuple[Assumption, ...], tuple[Problem, ...]]:
+    """Accepted ids for each dtype asked; an ambiguous one accepts its variants, said aloud."""
+    wishes: list[tuple[str, ...]] = []
+    notes: list[Assumption] = []
+    problems: list[Problem] = []
+    for text in asked:
+        match = resolve_dtype(text)
+        if match.key:
+            wishes.append((match.key,))
+        elif match.ambiguous:
+            wishes.append(match.ambiguous)
+            notes.append(_ambiguous_dtype(text, match.ambiguous))
+        else:
+            problems.append(_unknown_dtype(text))
+    return tuple(wishes), tuple(notes), tuple(problems)
+
+
+def _ambiguous_dtype(text: str, variants: tuple[str, ...]) -> Assumption:
+    sentence = f"{text} is not one dtype; any of {', '.join(variants)} is accepted."
+    return Assumption(code="dtype_ambiguous", text=sentence, asked=text, taken=variants)
+
+
+def _unknown_dtype(text: str) -> Problem:
+    from kernelindex.registry.dtypes import DTYPES
+
+    wanted = "a dtype such as bf16, fp16, fp32 or fp8_e4m3fn"
+    return Problem.of("request.dtype_unknown", "/dtypes", text, wanted, closest(text, DTYPES))
+
+
+def _device(asked: str | None) -> Device | None:
+    if asked is None:
+        return None
+    products = find_gpu(asked)
+    family = find_family(asked)
+    if family is None:
+        return Device(asked=asked)
+    return Device(
+        asked=asked,
+        product_ids=tuple(product.id for product in products),
+        family=family,
+        whole_family=fold_name(asked) == fold_name(family),
+    )
+
+
+def _device_problems(device: Device | None) -> tuple[Problem, ...]:
+    """A name no table knows; the closest that one does."""
+    if device is None or device.known:
+        return ()
+    near = closest(fold_name(device.asked), gpu_names())
+    wanted = "a GPU such as H100, H200, B200, MI300X or RTX 4090"
+    return (Problem.of("request.hardware_unknown", "/hardware", device.asked, wanted, near),)
+
+
+def _source(asked: str | None) -> str | None:
+    """A source by its slug, or by the one slug that starts with the word asked."""
+    if asked is None:
+        return None
+    starts = [slug for slug in load_sources() if slug.split("-")[0] == asked.casefold()]
+    return starts[0] if len(starts) == 1 else asked

@@ -1,0 +1,85 @@
+"""Near misses: cohorts that are not what was asked, nearest first, every difference said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kernelindex.catalog.rows import CohortRow, EntryRow
+from kernelindex.policy.distance import Wanted, near_miss
+from kernelindex.policy.facts import DeviceClass, Shape
+from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.resolve.answer import NearMiss
+from kernelindex.resolve.interpret import Meaning
+from kernelindex.resolve.matching import differences
+from kernelindex.resolve.views import view_head
+
+MAX_NEAREST = 8
+
+Scored = tuple[float, CohortRow]
+
+
+def rank_near(rows: Iterable[CohortRow], meaning: Meaning) -> list[Scored]:
+    """Cohorts with at least one difference, by policy's distance, then size, then key."""
+    scored = [(distance(row, meaning), row) for row in rows if differences(row, meaning)]
+    return sorted(scored, key=lambda pair: (pair[0], -pair[1].entry_count, pair[1].key))
+
+
+def distance(row: CohortRow, meaning: Meaning) -> float:
+    """How far a cohort is from the question, by ``policy.distance``."""
+    shape = Shape(
+        operation=row.operation,
+        family=row.family,
+        mapped=True,
+        axes=tuple(row.axes.items()),
+        dtypes=tuple(row.dtypes.items()),
+        distribution=row.distribution,
+    )
+    missed = near_miss(wanted_of(row, meaning), shape, row.timed_pass, read_device(row.device))
+    return round(missed.distance, 3)
+
+
+def wanted_of(row: CohortRow, meaning: Meaning) -> Wanted:
+    """The question for policy; of an ambiguous dtype the variant that the row has."""
+    slugs = meaning.operation.slugs or (row.operation,)
+    device = meaning.device
+    products = [PRODUCTS[name] for name in device.product_ids] if device else []
+    return Wanted(
+        operation=row.operation if row.operation in slugs else slugs[0],
+        axes=meaning.axes,
+        dtypes=tuple(_variant(wish, row) for wish in meaning.dtypes),
+        timed_pass=meaning.request.timed_pass,
+        product_ids=device.product_ids if device else (),
+        families=(device.family,) if device and device.family else (),
+        architectures=tuple({product.architecture for product in products}),
+        vendors=tuple({product.vendor for product in products}),
+    )
+
+
+def read_device(device: Mapping[str, object]) -> DeviceClass:
+    """A stored device as policy's device class."""
+    known = {
+        name: value
+        for name, value in device.items()
+        if name in DeviceClass.__dataclass_fields__ and value is not None
+    }
+    defaults = dict.fromkeys(("vendor", "product", "family", "architecture"), "")
+    return DeviceClass(**{**defaults, **known})  # type: ignore[arg-type]
+
+
+def view_near(
+    scored: Sequence[Scored], entries: Mapping[str, Sequence[EntryRow]], meaning: Meaning
+) -> tuple[NearMiss, ...]:
+    """Near misses as parts of an answer."""
+    return tuple(
+        NearMiss(
+            distance=far,
+            differences=differences(row, meaning),
+            cohort=view_head(row, entries.get(row.key, ())),
+        )
+        for far, row in scored
+    )
+
+
+def _variant(wish: tuple[str, ...], row: CohortRow) -> str:
+    found = set(row.dtypes.values())
+    return next((name for name in wish if name in found), wish[0])

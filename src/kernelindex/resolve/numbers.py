@@ -1,0 +1,94 @@
+"""Numbers for people: one unit for a table, three digits where no interval allows more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kernelindex.units import format_bytes, format_ratio
+
+_TIME = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
+_NS_PER = {"ns": 1.0, "s": 1e9}
+DIGITS = 3
+MAX_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One unit for a whole table: shown value = stored value / ``divisor``."""
+
+    unit: str
+    divisor: float
+
+    def show(self, value: float, half_width: float | None = None) -> str:
+        """``value`` in this unit, without the unit.
+
+        ``half_width`` of a 95 % interval, in the stored unit, sets the digits: down to its
+        first significant one. Without it three digits are shown.
+        """
+        return significant(value / self.divisor, digits_for(value, half_width))
+
+    def with_unit(self, value: float, half_width: float | None = None) -> str:
+        """``value`` with its unit, such as ``5.75 ms``."""
+        shown = self.show(value, half_width)
+        return f"{shown} {self.unit}" if self.unit else shown
+
+
+def scale_for(values: Iterable[float], unit: str) -> Scale:
+    """The unit that suits the smallest of ``values``, which are stored in ``unit``."""
+    least = min((abs(value) for value in values if value), default=0.0)
+    if unit == "bytes":
+        return _bytes_scale(least)
+    if unit not in _NS_PER:
+        return Scale("" if unit in {"none", "ratio"} else unit, 1.0)
+    least_ns = least * _NS_PER[unit]
+    for name, size in _TIME:
+        if least_ns >= size * 0.9995:
+            return Scale(name, size / _NS_PER[unit])
+    return Scale("ns", 1.0 / _NS_PER[unit])
+
+
+def digits_for(value: float, half_width: float | None) -> int:
+    """Significant digits that an interval of this half width supports; 3 without one."""
+    if not half_width or not value:
+        return DIGITS
+    lead = math.floor(math.log10(abs(value)))
+    noise = math.floor(math.log10(abs(half_width)))
+    return max(2, min(MAX_DIGITS, lead - noise + 1))
+
+
+def significant(value: float, digits: int = DIGITS) -> str:
+    """``value`` with this many significant digits, never in exponent form.
+
+    Digits left of the point are all written, so 12345 at three digits is ``12,300``.
+    """
+    if not value or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    rounded = float(f"{value:.{digits - 1}e}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{decimals}f}"
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio as ``11.1x``."""
+    return format_ratio(ratio).replace("×", "x")
+
+
+def memory_text(size_bytes: float) -> str:
+    """A size such as ``4.67 GiB``."""
+    return format_bytes(size_bytes)
+
+
+def signed_time(shift_ns: float) -> str:
+    """A signed size such as ``+0.7 ms``, two digits."""
+    scale = scale_for([shift_ns], "ns")
+    shown = significant(abs(shift_ns) / scale.divisor, 2)
+    return f"{'-' if shift_ns < 0 else '+'}{shown} {scale.unit}"
+
+
+def _bytes_scale(least: float) -> Scale:
+    for name, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if least >= size:
+            return Scale(name, float(size))
+    return Scale("B", 1.0)

@@ -1,0 +1,113 @@
+"""Whether what fits is one thing or several, and what that takes for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kernelindex.catalog.rows import CohortRow
+from kernelindex.resolve.answer import Assumption, Match
+from kernelindex.resolve.interpret import Meaning
+from kernelindex.resolve.wording import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The match and the assumptions it rests on; ``open_fields`` are what is ambiguous."""
+
+    match: Match
+    assumptions: tuple[Assumption, ...] = ()
+    open_fields: tuple[str, ...] = ()
+
+
+def settle(fits: Sequence[CohortRow], near: bool, meaning: Meaning) -> Settled:
+    """Exact when one operation, one shape and (of a family) one product fit."""
+    if not fits:
+        return Settled("nearest" if near else "none")
+    notes: list[Assumption] = []
+    open_fields: list[str] = []
+    for check in (_operations, _axes, _dtypes, _products):
+        note, is_open = check(fits, meaning)
+        notes += [note] if note else []
+        open_fields += [check.__name__.strip("_")] if is_open else []
+    notes += _notes(fits, meaning)
+    return Settled("ambiguous" if open_fields else "exact", tuple(notes), tuple(open_fields))
+
+
+Check = tuple[Assumption | None, bool]
+
+
+def _operations(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+    slugs = _distinct(row.operation for row in fits)
+    if len(slugs) < 2:
+        return None, False
+    titles = _distinct(row.operation_title or row.operation for row in fits)
+    text = f"{len(slugs)} operations fit: {listed(titles)}; each is answered on its own."
+    return Assumption(code="operation_open", text=text, taken=tuple(slugs)), True
+
+
+def _axes(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+    """Axes left out are filled where only one size was measured, else they are open."""
+    free: dict[str, set[int]] = {}
+    for row in fits:
+        for name, value in row.axes.items():
+            if name not in meaning.axes:
+                free.setdefault(name, set()).add(value)
+    shapes = {tuple(sorted(row.axes.items())) for row in fits}
+    suites = {row.distribution for row in fits if not row.axes}
+    if len(shapes) > 1 or len(suites) > 1:
+        names = sorted(name for name, values in free.items() if len(values) > 1)
+        said = f"{', '.join(names)} not given: " if names else ""
+        text = f"{said}{len(shapes)} measured shapes fit; each is answered on its own."
+        return Assumption(code="axes_open", text=text, taken=tuple(names)), True
+    if not free or not fits[0].axes:
+        return None, False
+    filled = tuple(f"{name}={min(values)}" for name, values in sorted(free.items()))
+    text = f"Only one measured shape fits: {', '.join(filled)}."
+    return Assumption(code="axes_filled", text=text, taken=filled), False
+
+
+def _dtypes(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+    """Dtypes left out, or ambiguous ones, of which several variants were measured."""
+    variants = _distinct(" + ".join(sorted(set(row.dtypes.values()))) for row in fits)
+    wide = not meaning.dtypes or any(len(wish) > 1 for wish in meaning.dtypes)
+    if len(variants) < 2 or not wide:
+        return None, False
+    text = f"Several dtypes were measured: {listed(variants)}; each is answered on its own."
+    return Assumption(code="dtype_open", text=text, taken=tuple(variants)), True
+
+
+def _products(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+    """A family with evidence on one product is that product, said; with more it is open."""
+    device = meaning.device
+    if device is None or not device.whole_family or len(device.product_ids) < 2:
+        return None, False
+    labels = _distinct(str(row.device.get("label", "")) for row in fits)
+    if len(labels) > 1:
+        text = f"{device.asked} may be {listed(labels, 'or')}; each is answered on its own."
+        return Assumption(code="hardware_open", text=text, taken=tuple(labels)), True
+    text = f"{device.asked} was read as {labels[0]}, its only product with evidence here."
+    note = Assumption(code="hardware_family", text=text, asked=device.asked, taken=tuple(labels))
+    return note, False
+
+
+def _notes(fits: Sequence[CohortRow], meaning: Meaning) -> list[Assumption]:
+    """What a question left open without making it ambiguous."""
+    notes = []
+    if meaning.request.timed_pass is None:
+        passes = _distinct(row.timed_pass for row in fits)
+        text = f"No pass was asked for; each is answered on its own ({', '.join(passes)})."
+        notes.append(Assumption(code="pass_open", text=text, taken=tuple(passes)))
+    if meaning.device is None:
+        labels = _distinct(str(row.device.get("label", "")) for row in fits)
+        text = f"No GPU was asked for; each is answered on its own ({listed(labels)})."
+        notes.append(Assumption(code="hardware_any", text=text, taken=tuple(labels)))
+    sources = _distinct(row.source for row in fits)
+    if len(sources) > 1 and meaning.source is None:
+        text = f"Sources are not compared with each other: {listed(sources)}."
+        notes.append(Assumption(code="sources_apart", text=text, taken=tuple(sources)))
+    return notes
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
