@@ -1,0 +1,122 @@
+"""Whether an implementation can be used: a checklist of its own, apart from evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kernelindex.registry.licences import resolve_licence
+
+LABELS = {
+    "source": "source available",
+    "revision": "revision pinned",
+    "licence": "licence concluded",
+    "install": "install recipe",
+    "architecture": "tested on this architecture",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One line of the checklist; ``text`` says what was found, or why not."""
+
+    code: str
+    met: bool
+    text: str
+
+    @property
+    def label(self) -> str:
+        """The requirement in words."""
+        return LABELS[self.code]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checklist:
+    """All requirements in the order of ``LABELS``."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def deployable(self) -> bool:
+        """Whether every requirement is met; an empty checklist knows nothing, so no."""
+        return bool(self.items) and all(item.met for item in self.items)
+
+    @property
+    def why_not(self) -> tuple[str, ...]:
+        """The unmet requirements in words."""
+        return tuple(item.text for item in self.items if not item.met)
+
+
+UNKNOWN = Checklist(items=(Item(code="source", met=False, text="no implementation manifest"),))
+
+
+def checklist(
+    implementation: Mapping[str, Any], *, architecture: str, restated: bool = False
+) -> Checklist:
+    """Check the ``spec`` of an ImplementationRevision for use on ``architecture``.
+
+    ``restated`` implementations are copies inside a benchmark, so nothing installs them.
+    """
+    return Checklist(
+        items=(
+            _source(implementation),
+            _revision(implementation),
+            _licence(implementation),
+            _install(implementation, restated=restated),
+            _architecture(implementation, architecture),
+        )
+    )
+
+
+def _source(spec: Mapping[str, Any]) -> Item:
+    revision = spec["projectRevision"]
+    if spec.get("source"):
+        return Item(code="source", met=True, text="its source is archived by digest")
+    if revision.get("repository"):
+        return Item(code="source", met=True, text=f"source at {revision['repository']}")
+    return Item(code="source", met=False, text="no source is named")
+
+
+def _revision(spec: Mapping[str, Any]) -> Item:
+    revision = spec["projectRevision"]
+    for key in ("commit", "treeDigest", "version"):
+        if revision.get(key):
+            return Item(code="revision", met=True, text=f"{key} {str(revision[key])[:20]}")
+    if spec.get("source"):
+        return Item(code="revision", met=True, text="pinned by the digest of its source")
+    return Item(code="revision", met=False, text="no commit, version or digest pins it")
+
+
+def _licence(spec: Mapping[str, Any]) -> Item:
+    """Concluded means that somebody looked; a declaration alone is the author's word."""
+    concluded = spec["licensing"].get("concluded")
+    match = resolve_licence(concluded)
+    if match.state == "known":
+        return Item(code="licence", met=True, text=f"{match.expression}, concluded")
+    declared = resolve_licence(spec["licensing"].get("declared"))
+    if declared.state == "known":
+        text = f"licence {declared.expression} declared, not concluded with its dependencies"
+    else:
+        text = "no licence is stated" if declared.state == "not_stated" else "licence unclear"
+    return Item(code="licence", met=False, text=text)
+
+
+def _install(spec: Mapping[str, Any], *, restated: bool) -> Item:
+    variants = spec.get("buildVariants") or ()
+    if restated:
+        text = "exists only as a copy inside a benchmark script"
+        return Item(code="install", met=False, text=text)
+    if variants:
+        kinds = ", ".join(sorted({variant["install"]["kind"] for variant in variants}))
+        return Item(code="install", met=True, text=f"installs by {kinds}")
+    return Item(code="install", met=False, text="no install recipe")
+
+
+def _architecture(spec: Mapping[str, Any], architecture: str) -> Item:
+    tested = spec["support"].get("hardwareArchitectures") or ()
+    if architecture in tested:
+        return Item(code="architecture", met=True, text=f"tested on {architecture}")
+    listed = ", ".join(tested) or "none stated"
+    text = f"not stated as tested on {architecture} (tested: {listed})"
+    return Item(code="architecture", met=False, text=text)

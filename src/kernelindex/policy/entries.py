@@ -1,0 +1,114 @@
+"""Entries: one implementation line at one revision on one software stack."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kernelindex.policy.facts import Direction, Line, RunFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """The runs that count as one candidate; ``representative`` stands for all of them.
+
+    ``runs`` are ordered by value, then digest, and all have a primary measurement.
+    """
+
+    key: str
+    line: Line
+    revision: str
+    stack: tuple[tuple[str, str], ...]
+    runs: tuple[RunFacts, ...]
+    representative: RunFacts
+
+    @property
+    def value(self) -> float:
+        """The representative's primary value, in its unit."""
+        return value_of(self.representative)
+
+    @property
+    def direction(self) -> Direction:
+        """Whether a smaller value is better; lower where the registry does not say."""
+        primary = self.representative.primary
+        return (primary.direction if primary else None) or Direction.LOWER
+
+    @property
+    def others(self) -> tuple[RunFacts, ...]:
+        """The runs beside the representative."""
+        return tuple(run for run in self.runs if run.digest != self.representative.digest)
+
+
+def value_of(run: RunFacts) -> float:
+    """A run's primary value; only for runs that have one.
+
+    Raises ValueError for a run without a primary measurement: exclude those first.
+    """
+    if run.primary is None:
+        raise ValueError(f"run {run.digest} has no primary measurement; exclude it first")
+    return run.primary.value
+
+
+def entry_key(facts: RunFacts) -> str:
+    """Line, revision and stack as one text, equal for runs of one candidate."""
+    parts = [facts.line.id, facts.revision, [list(pair) for pair in facts.stack]]
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+
+
+def representative(runs: Sequence[RunFacts]) -> RunFacts:
+    """The lower median by value; among equal values the smallest digest."""
+    ordered = _by_value(runs)
+    middle = value_of(ordered[(len(ordered) - 1) // 2])
+    return min((run for run in ordered if value_of(run) == middle), key=lambda run: run.digest)
+
+
+def build_entry(key: str, runs: Sequence[RunFacts]) -> Entry:
+    """One entry from its runs (at least one, all of the same key)."""
+    chosen = representative(runs)
+    return Entry(
+        key=key,
+        line=chosen.line,
+        revision=chosen.revision,
+        stack=chosen.stack,
+        runs=_by_value(runs),
+        representative=chosen,
+    )
+
+
+def build_entries(runs: Iterable[RunFacts]) -> list[Entry]:
+    """Group eligible runs of one cohort into entries, ordered by key."""
+    groups: dict[str, dict[str, RunFacts]] = {}
+    for run in runs:
+        groups.setdefault(entry_key(run), {})[run.digest] = run
+    return [build_entry(key, list(groups[key].values())) for key in sorted(groups)]
+
+
+def latest_stacks(entries: Sequence[Entry]) -> frozenset[str]:
+    """The keys of the entries that are the latest stack of their line and revision.
+
+    Latest is the newest calendar date of observation, then the highest versions by
+    component, then the key; a stack that states nothing yields to one that does.
+    """
+    newest: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        place = (entry.line.id, entry.revision)
+        held = newest.get(place)
+        if held is None or _stack_age(entry) > _stack_age(held):
+            newest[place] = entry
+    return frozenset(entry.key for entry in newest.values())
+
+
+def _by_value(runs: Iterable[RunFacts]) -> tuple[RunFacts, ...]:
+    return tuple(sorted(runs, key=lambda run: (value_of(run), run.digest)))
+
+
+def _stack_age(entry: Entry) -> tuple[bool, str, tuple[tuple[str, tuple[int, ...]], ...], str]:
+    date = max(run.observed.date or "" for run in entry.runs)
+    versions = tuple((name, _version(text)) for name, text in entry.stack)
+    return bool(entry.stack), date, versions, entry.key
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text))

@@ -1,0 +1,130 @@
+"""Evidence levels: derived from what was handed over, never typed by a submitter.
+
+``reported`` < ``reproducible`` < ``verified`` < ``replicated``. Attestations of people
+change none of it, and a level earned in another index is derived again here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kernelindex.policy.facts import LEVELS, Level, Profile, RunFacts
+
+REPLICATION_TOLERANCE = 0.03
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replication:
+    """A second run of the same implementation, shape, protocol and product.
+
+    ``ratio`` is this run's value over the other's through the shared anchor.
+    """
+
+    run_digest: str
+    owner: str
+    host: str
+    gpu: str
+    approved: bool
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceFacts:
+    """What is known of a run's evidence; everything defaults to not handed over.
+
+    The first five make a run reproducible, the next four verified.
+    """
+
+    exact_source: bool = False
+    complete_workload: bool = False
+    complete_protocol: bool = False
+    software_versions: bool = False
+    raw_samples: bool = False
+    signed_by_approved_key: bool = False
+    correctness_passed: bool = False
+    calibration_within_limits: bool = False
+    owner: str = ""
+    host: str = ""
+    gpu: str = ""
+    replications: tuple[Replication, ...] = ()
+
+
+NO_EVIDENCE = EvidenceFacts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelReport:
+    """The level reached, and in words what the next one lacks (empty at the top)."""
+
+    level: Level
+    missing: tuple[str, ...]
+
+    @property
+    def next(self) -> Level | None:
+        """The level that ``missing`` is about."""
+        index = LEVELS.index(self.level) + 1
+        return LEVELS[index] if index < len(LEVELS) else None
+
+
+def level_of(facts: RunFacts, evidence: EvidenceFacts | None = None) -> LevelReport:
+    """The highest level whose rules, and those of every level below it, are met."""
+    handed = evidence or NO_EVIDENCE
+    steps = (
+        (Level.REPORTED, missing_for_reproducible(facts, handed)),
+        (Level.REPRODUCIBLE, missing_for_verified(facts, handed)),
+        (Level.VERIFIED, missing_for_replicated(handed)),
+    )
+    for level, missing in steps:
+        if missing:
+            return LevelReport(level=level, missing=missing)
+    return LevelReport(level=Level.REPLICATED, missing=())
+
+
+def highest_level(reports: Iterable[LevelReport]) -> LevelReport:
+    """The report of the highest level: what counts for an entry with several runs."""
+    return max(reports, key=lambda report: (LEVELS.index(report.level), -len(report.missing)))
+
+
+def missing_for_reproducible(facts: RunFacts, evidence: EvidenceFacts) -> tuple[str, ...]:
+    """What another person lacks to run it again."""
+    return _words(
+        (evidence.exact_source, "the exact source"),
+        (evidence.complete_workload, "a complete workload"),
+        (evidence.complete_protocol, "a complete protocol"),
+        (evidence.software_versions and bool(facts.stack), "software versions"),
+        (evidence.raw_samples, "raw samples"),
+    )
+
+
+def missing_for_verified(facts: RunFacts, evidence: EvidenceFacts) -> tuple[str, ...]:
+    """What a controlled run of an approved runner lacks."""
+    checked = evidence.correctness_passed and facts.correctness.asserted
+    return _words(
+        (facts.protocol.profile is Profile.CONTROLLED, "a controlled run"),
+        (evidence.signed_by_approved_key, "a signature by a runner key this index approved"),
+        (checked, "correctness asserted and passed"),
+        (evidence.calibration_within_limits, "a calibration inside its limits"),
+    )
+
+
+def missing_for_replicated(evidence: EvidenceFacts) -> tuple[str, ...]:
+    """What a second, independent identity has not shown yet."""
+    if any(counts_as_replication(evidence, other) for other in evidence.replications):
+        return ()
+    return ("a run of another owner, host and GPU within 3 % through the anchor",)
+
+
+def counts_as_replication(evidence: EvidenceFacts, other: Replication) -> bool:
+    """Whether the other run is approved, independent in all three ways, and within 3 %."""
+    independent = (
+        other.owner not in ("", evidence.owner)
+        and other.host not in ("", evidence.host)
+        and other.gpu not in ("", evidence.gpu)
+    )
+    apart = max(other.ratio, 1.0 / other.ratio) - 1.0 if other.ratio > 0.0 else float("inf")
+    return other.approved and independent and apart <= REPLICATION_TOLERANCE
+
+
+def _words(*items: tuple[bool, str]) -> tuple[str, ...]:
+    return tuple(word for present, word in items if not present)

@@ -1,0 +1,141 @@
+"""Distance to the hardware's limit: achieved rates and percents, always labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kernelindex.policy.facts import RunFacts
+from kernelindex.registry.hardware import Product
+
+COLD = ("cache", "cold")
+CERTAINLY_UNCACHED = 4
+"""Bytes beyond this many times the L2 cannot have come from it."""
+
+FASTEST_UNIT = {"fp32": ("tf32",)}
+"""Faster units that honestly take a dtype's values; limits are taken against those too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """How near a run is to its device's limit.
+
+    ``tflops``, ``tbps``    achieved, from the cost model's work and compulsory bytes
+    ``percent_nominal``     floor at nominal peaks / measured time
+    ``percent_attainable``  floor at measured peaks / measured time
+    ``bound``               which limit the nominal floor is: compute or memory
+    ``floor_ns``            the shortest time at nominal peaks
+    ``peak_dtype``          the dtype whose nominal peak was taken
+    """
+
+    tflops: float | None
+    tbps: float | None
+    percent_nominal: float | None
+    percent_attainable: float | None
+    bound: str | None
+    floor_ns: float | None
+    compute_floor_ns: float | None = None
+    memory_floor_ns: float | None = None
+    peak_dtype: str | None = None
+
+
+def limit_of(facts: RunFacts, product: Product | None) -> Limit | None:
+    """The limit of a latency run with a cost model; ``None`` where there is neither."""
+    time_ns = latency_ns(facts)
+    cost = facts.cost
+    if time_ns is None or cost is None or (cost.flops is None and cost.bytes is None):
+        return None
+    compute, memory, dtype = (None, None, None) if product is None else _floors(facts, product)
+    floor = _longest(compute, memory)
+    bound = None if floor is None else ("memory" if floor == memory else "compute")
+    attainable = None if product is None else _attainable_floor(facts, product, dtype, bound)
+    return Limit(
+        tflops=None if cost.flops is None else cost.flops / time_ns / 1e3,
+        tbps=None if cost.bytes is None else cost.bytes / time_ns / 1e3,
+        percent_nominal=None if floor is None else 100.0 * floor / time_ns,
+        percent_attainable=None if attainable is None else 100.0 * attainable / time_ns,
+        bound=bound,
+        floor_ns=floor,
+        compute_floor_ns=compute,
+        memory_floor_ns=memory,
+        peak_dtype=dtype,
+    )
+
+
+def latency_ns(facts: RunFacts) -> float | None:
+    """The primary value where it is a positive latency in ns."""
+    primary = facts.primary
+    if primary is None or primary.metric != "latency" or primary.unit != "ns":
+        return None
+    return primary.value if primary.value > 0.0 else None
+
+
+def above_physical_floor(facts: RunFacts, product: Product | None) -> bool:
+    """Whether a run claims to be faster than its device can be: then it does not rank.
+
+    The compute floor always holds. The memory floor holds under a cold cache, and where
+    the bytes are several times the L2; a warm cache may beat it honestly.
+    """
+    limit, time_ns = limit_of(facts, product), latency_ns(facts)
+    if limit is None or time_ns is None or product is None:
+        return False
+    if limit.compute_floor_ns is not None and time_ns < limit.compute_floor_ns:
+        return True
+    beats_memory = limit.memory_floor_ns is not None and time_ns < limit.memory_floor_ns
+    return beats_memory and _bytes_come_from_memory(facts, product)
+
+
+def beats_memory_floor(facts: RunFacts, product: Product | None) -> bool:
+    """Whether a run moves its compulsory bytes faster than the nominal bandwidth."""
+    limit, time_ns = limit_of(facts, product), latency_ns(facts)
+    if limit is None or time_ns is None or limit.memory_floor_ns is None:
+        return False
+    return time_ns < limit.memory_floor_ns
+
+
+def _bytes_come_from_memory(facts: RunFacts, product: Product) -> bool:
+    if COLD in facts.protocol.rules:
+        return True
+    work = facts.cost.bytes if facts.cost else None
+    return bool(work and product.l2_bytes and work > CERTAINLY_UNCACHED * product.l2_bytes)
+
+
+def _floors(facts: RunFacts, product: Product) -> tuple[float | None, float | None, str | None]:
+    """Compute floor and memory floor in ns, and the dtype whose peak was taken."""
+    cost = facts.cost
+    peak, dtype = _peak(facts, product.peaks_flops)
+    compute = cost.flops / peak * 1e9 if cost and cost.flops and peak else None
+    bandwidth = product.bandwidth_bytes_s
+    memory = cost.bytes / bandwidth * 1e9 if cost and cost.bytes and bandwidth else None
+    return compute, memory, dtype
+
+
+def _peak(facts: RunFacts, peaks: Mapping[str, float]) -> tuple[float | None, str | None]:
+    """The highest peak among the run's dtypes: an accusation must not rest on a lower one."""
+    best: tuple[float | None, str | None] = (None, None)
+    for _, dtype in facts.shape.dtypes:
+        if dtype.startswith(("int", "uint", "bool")):
+            continue
+        for name in (dtype, *FASTEST_UNIT.get(dtype, ())):
+            value = peaks.get(name)
+            if value is not None and (best[0] is None or value > best[0]):
+                best = (value, name)
+    return best
+
+
+def _attainable_floor(
+    facts: RunFacts, product: Product, dtype: str | None, bound: str | None
+) -> float | None:
+    """The longest floor at measured peaks; ``None`` unless the binding one was measured."""
+    cost = facts.cost
+    flops = product.attainable.get(dtype) if dtype else None
+    copy = product.attainable.get("copy")
+    compute = cost.flops / flops.value * 1e9 if cost and cost.flops and flops else None
+    memory = cost.bytes / copy.value * 1e9 if cost and cost.bytes and copy else None
+    binding = compute if bound == "compute" else memory
+    return None if binding is None else _longest(compute, memory)
+
+
+def _longest(*floors: float | None) -> float | None:
+    known = [floor for floor in floors if floor is not None]
+    return max(known) if known else None

@@ -1,0 +1,206 @@
+"""Rank as a range: what the verdicts of a cohort leave possible.
+
+With verdicts decided by value alone (reported numbers), the range is
+``[1 + #FASTER, N - #SLOWER]``. Where samples leave a pair UNCLEAR although one value is
+better by more than the margin, the one behind keeps that against it: otherwise adding
+noise to a run would improve the better end of its range.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from kernelindex.policy.entries import Entry
+from kernelindex.policy.facts import Direction
+from kernelindex.policy.margins import Tolerance
+from kernelindex.policy.samples import samples_of
+from kernelindex.policy.verdicts import (
+    Verdict,
+    VerdictKind,
+    compare_in_cohort,
+    correct_family,
+    invert,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """One entry in its place.
+
+    ``position``         1-based place in the list, by value and then key: for display only
+    ``low``, ``high``    the rank range; None for the only result of a cohort
+    ``tie_group``        equal for entries shown to be SAME; None otherwise
+    ``ratio_to_leader``  worse over better value against the first of the list, >= 1
+    ``to_leader``        this entry against the first of the list
+    """
+
+    entry: Entry
+    position: int
+    low: int | None
+    high: int | None
+    tie_group: int | None
+    ratio_to_leader: float | None
+    to_leader: Verdict | None
+
+    @property
+    def best(self) -> bool:
+        """Whether this entry alone leads: a range of 1 to 1."""
+        return self.low == 1 and self.high == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """A judged list. ``unbeaten`` are keys nobody is FASTER than, in list order."""
+
+    ranked: tuple[Ranked, ...]
+    only_result: bool
+    unbeaten: tuple[str, ...]
+
+    @property
+    def best(self) -> Ranked | None:
+        """The entry that leads alone, if one does."""
+        return next((one for one in self.ranked if one.best), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What the verdicts say of one entry: how many beat it, it beats, are ahead of it."""
+
+    faster: int
+    slower: int
+    ahead: int
+
+
+def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
+    """Rank the entries of one cohort; the order they come in does not matter."""
+    ordered = sort_entries(entries)
+    if len(ordered) < 2:
+        return _only_result(ordered)
+    pairs: dict[tuple[int, int], Verdict] = {}
+    if any(samples_of(entry.representative) for entry in ordered):
+        pairs = judge_pairs(ordered, tolerance)
+        standings = _standings_by_pairs(len(ordered), pairs)
+    else:
+        standings = _standings_by_value(ordered, tolerance)
+    ties = _tie_groups(len(ordered), pairs)
+    ranked = tuple(
+        _place(index, ordered, standing, ties.get(index), pairs, tolerance)
+        for index, standing in enumerate(standings)
+    )
+    unbeaten = tuple(
+        entry.key for entry, standing in zip(ordered, standings, strict=True) if not standing.faster
+    )
+    return Ranking(ranked=ranked, only_result=False, unbeaten=unbeaten)
+
+
+def sort_entries(entries: Sequence[Entry]) -> list[Entry]:
+    """Best value first; equal values by key, so that the order is always the same."""
+    sign = -1.0 if entries and entries[0].direction is Direction.HIGHER else 1.0
+    return sorted(entries, key=lambda entry: (sign * entry.value, entry.key))
+
+
+def judge_pairs(entries: Sequence[Entry], tolerance: Tolerance) -> dict[tuple[int, int], Verdict]:
+    """Every pair (i < j) of entries judged, corrected as one family."""
+    indexes = list(combinations(range(len(entries)), 2))
+    verdicts = [compare_in_cohort(entries[i], entries[j], tolerance) for i, j in indexes]
+    return dict(zip(indexes, correct_family(verdicts), strict=True))
+
+
+def _only_result(ordered: list[Entry]) -> Ranking:
+    ranked = tuple(
+        Ranked(
+            entry=entry,
+            position=1,
+            low=None,
+            high=None,
+            tie_group=None,
+            ratio_to_leader=None,
+            to_leader=None,
+        )
+        for entry in ordered
+    )
+    return Ranking(ranked=ranked, only_result=bool(ranked), unbeaten=())
+
+
+def _standings_by_value(ordered: list[Entry], tolerance: Tolerance) -> list[_Standing]:
+    """Count decisive differences by bisection: N log N for cohorts of thousands."""
+    values = sorted(entry.value for entry in ordered)
+    reaches = [tolerance.reach(value) for value in values]
+    standings = []
+    for entry in ordered:
+        below = bisect_left(reaches, entry.value)
+        above = len(values) - bisect_right(values, tolerance.reach(entry.value))
+        if entry.direction is Direction.HIGHER:
+            below, above = above, below
+        standings.append(_Standing(below, above, below))
+    return standings
+
+
+def _standings_by_pairs(count: int, pairs: dict[tuple[int, int], Verdict]) -> list[_Standing]:
+    faster, slower, ahead = [0] * count, [0] * count, [0] * count
+    for (i, j), verdict in pairs.items():
+        if verdict.kind is VerdictKind.FASTER:
+            slower[i] += 1
+            faster[j] += 1
+        elif verdict.kind is VerdictKind.SLOWER:
+            slower[j] += 1
+            faster[i] += 1
+        if verdict.lean:
+            ahead[j if verdict.lean > 0 else i] += 1
+    return [_Standing(*counts) for counts in zip(faster, slower, ahead, strict=True)]
+
+
+def _tie_groups(count: int, pairs: dict[tuple[int, int], Verdict]) -> dict[int, int]:
+    """Neighbours in the list of which every pair is SAME, numbered from 1."""
+    groups: dict[int, int] = {}
+    start = 0
+    while start < count:
+        end = start + 1
+        while end < count and all(_is_same(pairs, i, end) for i in range(start, end)):
+            end += 1
+        if end - start > 1:
+            number = len(set(groups.values())) + 1
+            groups.update(dict.fromkeys(range(start, end), number))
+        start = end
+    return groups
+
+
+def _is_same(pairs: dict[tuple[int, int], Verdict], i: int, j: int) -> bool:
+    verdict = pairs.get((i, j))
+    return verdict is not None and verdict.kind is VerdictKind.SAME
+
+
+def _place(
+    index: int,
+    ordered: list[Entry],
+    standing: _Standing,
+    tie_group: int | None,
+    pairs: dict[tuple[int, int], Verdict],
+    tolerance: Tolerance,
+) -> Ranked:
+    leader, entry = ordered[0], ordered[index]
+    to_leader = None
+    if index:
+        known = pairs.get((0, index))
+        to_leader = invert(known) if known else compare_in_cohort(entry, leader, tolerance)
+    return Ranked(
+        entry=entry,
+        position=index + 1,
+        low=1 + standing.ahead,
+        high=len(ordered) - standing.slower,
+        tie_group=tie_group,
+        ratio_to_leader=ratio_to(entry, leader),
+        to_leader=to_leader,
+    )
+
+
+def ratio_to(entry: Entry, leader: Entry) -> float | None:
+    """How many times worse ``entry`` is than ``leader``; ``None`` where a value is not positive."""
+    if entry.value <= 0.0 or leader.value <= 0.0:
+        return None
+    if entry.direction is Direction.HIGHER:
+        return leader.value / entry.value
+    return entry.value / leader.value
