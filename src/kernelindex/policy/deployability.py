@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.registry.licences import resolve_licence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LABELS = {
     "source": "source available",

@@ -8,13 +8,17 @@ note     worth knowing
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from kernelindex.policy.facts import UNSTATED, Doubt, RunFacts
 from kernelindex.policy.limits import above_physical_floor, beats_memory_floor, latency_ns
-from kernelindex.registry.hardware import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kernelindex.registry.hardware import Product
 
 BLOCKS, SHIFTS, NOTE = "blocks", "shifts", "note"
 EFFECTS = (BLOCKS, SHIFTS, NOTE)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kernelindex.policy.comparison import AMBIGUOUS_PRIMARY, MISSING_PRIMARY
-from kernelindex.policy.facts import RunFacts
 from kernelindex.policy.limits import above_physical_floor
-from kernelindex.registry.hardware import Product
+
+if TYPE_CHECKING:
+    from kernelindex.policy.facts import RunFacts
+    from kernelindex.registry.hardware import Product
 
 CODES = (
     "not_passed",

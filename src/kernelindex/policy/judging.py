@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.policy.deployability import UNKNOWN, Checklist, checklist
 from kernelindex.policy.doubts import PassTimes, doubts_of, shared_codes
@@ -16,9 +16,11 @@ from kernelindex.policy.limits import Limit, limit_of
 from kernelindex.policy.margins import Tolerance, build_tolerance, source_dispersion
 from kernelindex.policy.ranking import Ranked, rank
 from kernelindex.policy.records import RecordEvent, record_events
-from kernelindex.policy.verdicts import Verdict
 from kernelindex.registry.hardware import Product, load_products
 from kernelindex.registry.sources_info import find_source
+
+if TYPE_CHECKING:
+    from kernelindex.policy.verdicts import Verdict
 
 Spec = Mapping[str, Any]
 

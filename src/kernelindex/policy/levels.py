@@ -6,10 +6,13 @@ change none of it, and a level earned in another index is derived again here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kernelindex.policy.facts import LEVELS, Level, Profile, RunFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 REPLICATION_TOLERANCE = 0.03
 

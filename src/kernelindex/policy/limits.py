@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kernelindex.policy.facts import RunFacts
-from kernelindex.registry.hardware import Product
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kernelindex.policy.facts import RunFacts
+    from kernelindex.registry.hardware import Product
 
 COLD = ("cache", "cold")
 CERTAINLY_UNCACHED = 4

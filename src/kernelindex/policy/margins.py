@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kernelindex.policy.samples import Samples
-from kernelindex.registry.sources_info import SourceInfo
 from kernelindex.stats import interpolate_log
+
+if TYPE_CHECKING:
+    from kernelindex.policy.samples import Samples
+    from kernelindex.registry.sources_info import SourceInfo
 
 LEAST_TOLERANCE = 0.05
 TICKS_IN_MARGIN = 2.0

@@ -9,13 +9,11 @@ noise to a run would improve the better end of its range.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-from kernelindex.policy.entries import Entry
 from kernelindex.policy.facts import Direction
-from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.samples import samples_of
 from kernelindex.policy.verdicts import (
     Verdict,
@@ -24,6 +22,12 @@ from kernelindex.policy.verdicts import (
     correct_family,
     invert,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.policy.entries import Entry
+    from kernelindex.policy.margins import Tolerance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

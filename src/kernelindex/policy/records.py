@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from kernelindex.policy.eligibility import exclusions
 from kernelindex.policy.entries import Entry, build_entry, entry_key
 from kernelindex.policy.facts import Direction, RunFacts
-from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.ranking import rank
 from kernelindex.policy.samples import samples_of
-from kernelindex.registry.hardware import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kernelindex.policy.margins import Tolerance
+    from kernelindex.registry.hardware import Product
 
 UNDATED = "9999-99-99"
 STANDING = frozenset({"retracted", "superseded"})

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from kernelindex.policy.cohorts import shape_key
 from kernelindex.policy.distance import Difference, cohort_differences
 from kernelindex.policy.doubts import known_shift_ns
 from kernelindex.policy.entries import value_of
 from kernelindex.policy.facts import UNSTATED, Doubt, Profile, RunFacts, TimedPass
-from kernelindex.policy.margins import Tolerance
+
+if TYPE_CHECKING:
+    from kernelindex.policy.margins import Tolerance
 
 EXPLAINED_WITHIN = 0.25
 

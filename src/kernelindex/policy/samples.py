@@ -7,9 +7,12 @@ number, whatever spread its source printed beside it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from kernelindex.policy.facts import RunFacts
 from kernelindex.stats import Estimate, paired_log_ratio
+
+if TYPE_CHECKING:
+    from kernelindex.policy.facts import RunFacts
 
 MIN_GENERATIONS = 3
 MIN_ROUNDS = 8

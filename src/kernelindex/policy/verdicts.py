@@ -6,12 +6,11 @@ A verdict starts at UNCLEAR and is earned. Swapping the arguments inverts it exa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from kernelindex.policy.distance import cohort_differences
-from kernelindex.policy.entries import Entry
 from kernelindex.policy.facts import Direction
 from kernelindex.policy.margins import Tolerance, log_margin
 from kernelindex.policy.samples import (
@@ -23,6 +22,11 @@ from kernelindex.policy.samples import (
 )
 from kernelindex.policy.settling import Settle, settle_by_samples
 from kernelindex.stats import Estimate, holm, paired_log_ratio, student_t_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.policy.entries import Entry
 
 CONFIDENCE = 0.95
 ALPHA = 1.0 - CONFIDENCE
