@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kernelindex.registry.equivalence import map_operation
 from kernelindex.registry.operations import (
     Operation,
     find_operation,
@@ -76,6 +75,8 @@ def _stored(catalog: Reads, asked: str) -> OperationReading | None:
 
 def _slug_of(digest: str) -> str:
     """Our slug of a stored operation, or its digest where nothing is mapped."""
+    from kernelindex.registry.equivalence import map_operation
+
     mapping = map_operation(digest)
     return mapping.slug if mapping else digest
 

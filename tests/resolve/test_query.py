@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelindex.resolve import Request, parse_query, parse_request
+from kernelindex.resolve.problems import Problem
+from kernelindex.resolve.query import to_query
+from tests.resolve.factories import RECORD, RECORD_QUERY
+
+
+def read(text: str) -> Request:
+    request = parse_query(text)
+    assert isinstance(request, Request), request
+    return request
+
+
+def problems(text: str) -> tuple[Problem, ...]:
+    found = parse_query(text)
+    assert not isinstance(found, Request)
+    return found
+
+
+def test_the_record_question_reads_as_its_json() -> None:
+    expected = parse_request(
+        {
+            "operation": "fused-moe",
+            "axes": RECORD,
+            "dtypes": ["bf16"],
+            "hardware": "H100",
+            "pass": "backward",
+        }
+    )
+    assert read(RECORD_QUERY) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "operation", "dtypes", "hardware"),
+    [
+        ("rmsnorm H100 bf16", "rmsnorm", ("bf16",), "H100"),
+        ("b200", None, (), "b200"),
+        ("prefix sum L4", "prefix sum", (), "L4"),
+        ("causal conv1d B200", "causal conv1d", (), "B200"),
+        ("moe", "moe", (), None),
+        ("rmsnrom", "rmsnrom", (), None),
+        ("the fastest rmsnorm on RTX 4090", "rmsnorm", (), "RTX 4090"),
+        ("sha256:0123456789abcdef", "sha256:0123456789abcdef", (), None),
+    ],
+)
+def test_words_are_sorted_by_exact_names(
+    text: str, operation: str | None, dtypes: tuple[str, ...], hardware: str | None
+) -> None:
+    request = read(text)
+    assert (request.operation, request.dtypes, request.hardware) == (operation, dtypes, hardware)
+
+
+def test_fp8_stays_a_dtype_as_asked() -> None:
+    request = read("fp8 gemm MI300X")
+    assert request.hardware == "MI300X"
+    assert request.operation == "gemm"
+    assert request.dtypes == ("fp8",)
+
+
+def test_filters_fill_the_policy() -> None:
+    request = read("moe evidence:verified license:MIT license:Apache-2.0 installable:yes")
+    assert request.policy.minimum_evidence == "verified"
+    assert request.policy.licenses == ("MIT", "Apache-2.0")
+    assert request.policy.installable is True
+
+
+def test_pass_words_and_filters_agree() -> None:
+    assert read("moe bwd").timed_pass == "backward"
+    assert read("moe pass:fwd").timed_pass == "forward"
+    assert read("moe").timed_pass is None
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "correction"),
+    [
+        ("moe gpus:H100", "query.filter_unknown", "gpu:H100"),
+        ("moe pas:backward", "query.filter_unknown", "pass:backward"),
+        ("moe pass:backwards", "query.filter_value", "pass:backward"),
+        ("moe evidence:verify", "query.filter_value", "evidence:verified"),
+        ("moe tokens=8k", "query.axis_value", None),
+        ("moe tokens=", "query.axis_value", None),
+        ("moe tokens=1 tokens=2", "query.repeated", None),
+        ("moe gpu:H100 gpu:H200", "query.repeated", None),
+        ("moe gpu:", "query.filter_empty", None),
+        ("", "request.empty", None),
+        ("x" * 1001, "query.too_long", None),
+        ("moe tokens=9007199254740993", "request.axis_value", None),
+    ],
+)
+def test_a_bad_token_is_a_problem_with_its_correction(
+    text: str, code: str, correction: str | None
+) -> None:
+    (problem,) = problems(text)
+    assert (problem.code, problem.correction) == (code, correction)
+    assert "wanted" in problem.text
+
+
+def test_a_filter_written_with_an_equals_sign_is_a_filter() -> None:
+    assert read("moe gpu=H100").hardware == "H100"
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "where"),
+    [
+        ({}, "request.empty", ""),
+        ({"foo": 1}, "request.field_unknown", "/foo"),
+        ([], "request.not_an_object", ""),
+        ({"operation": 3}, "request.field_invalid", "/operation"),
+        ({"operation": "moe", "axes": {"tokens": "8192"}}, "request.field_invalid", "/axes/tokens"),
+        ({"operation": "moe", "axes": {"tokens": -1}}, "request.axis_value", "/axes/tokens"),
+        ({"operation": "moe", "timed_pass": "full"}, "request.field_unknown", "/timed_pass"),
+        (
+            {"operation": "moe", "policy": {"minimum": "verified"}},
+            "request.field_unknown",
+            "/policy/minimum",
+        ),
+        ({"operation": "moe", "pass": "sideways"}, "request.field_invalid", "/pass"),
+    ],
+)
+def test_a_malformed_request_is_refused(document: object, code: str, where: str) -> None:
+    found = parse_request(document)
+    assert not isinstance(found, Request)
+    assert [(problem.code, problem.where) for problem in found] == [(code, where)]
+
+
+def test_an_unknown_field_gets_a_correction() -> None:
+    found = parse_request({"operatoin": "moe"})
+    assert not isinstance(found, Request)
+    assert found[0].correction == "operation"
+
+
+def test_a_request_reads_back_from_its_query() -> None:
+    request = read(RECORD_QUERY + " evidence:verified license:MIT installable:yes source:liger")
+    assert parse_query(to_query(request)) == request
+
+
+@given(st.text(max_size=200))
+def test_no_text_raises(text: str) -> None:
+    found = parse_query(text)
+    assert isinstance(found, Request) or all(problem.text for problem in found)
