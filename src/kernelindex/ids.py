@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["COMMIT", "DIGEST", "NAME", "SLUG", "TOKEN", "is_digest", "parse_prefix", "short", "slugify"]
+__all__ = [
+    "COMMIT",
+    "DIGEST",
+    "NAME",
+    "SLUG",
+    "TOKEN",
+    "is_digest",
+    "parse_prefix",
+    "short",
+    "slugify",
+]
 
 DIGEST = r"^sha256:[0-9a-f]{64}$"
 COMMIT = r"^[0-9a-f]{40}$"

@@ -1,8 +1,26 @@
-"""What is claimed: manifests, their canonical bytes, digests, references and schemas."""
+"""What is claimed: manifests, their canonical bytes, digests, references and schemas.
 
-from kernelindex.manifests import canonical
+Importing this package loads no model; each kind's is imported when first needed.
+"""
+
+from kernelindex.manifests import canonical, expressions
 from kernelindex.manifests.canonical import digest_of
+from kernelindex.manifests.kinds import API_VERSIONS, KINDS, V1ALPHA1, V1ALPHA2, Kind
 from kernelindex.manifests.manifest import Manifest, load, parse
 from kernelindex.manifests.references import Reference, references
 
-__all__ = ["Manifest", "Reference", "canonical", "digest_of", "load", "parse", "references"]
+__all__ = [
+    "API_VERSIONS",
+    "KINDS",
+    "V1ALPHA1",
+    "V1ALPHA2",
+    "Kind",
+    "Manifest",
+    "Reference",
+    "canonical",
+    "digest_of",
+    "expressions",
+    "load",
+    "parse",
+    "references",
+]

@@ -47,9 +47,9 @@ def read(raw: bytes) -> object:
     try:
         value = json.loads(
             text,
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_double,
+            object_pairs_hook=build_object,
+            parse_int=read_integer,
+            parse_float=read_double,
             parse_constant=_constant,
         )
     except json.JSONDecodeError as error:
@@ -89,34 +89,45 @@ def _check_text(text: str, path: str) -> None:
             text.encode()
         except UnicodeEncodeError:
             seen = ascii(text[:80])
-            _refuse("surrogate", f"{seen} holds a lone surrogate", path.encode(errors="replace").decode(), seen)
+            _refuse(
+                "surrogate",
+                f"{seen} holds a lone surrogate",
+                path.encode(errors="replace").decode(),
+                seen,
+            )
 
 
-def _object(pairs: list[tuple[str, object]]) -> object:
+def build_object(pairs: list[tuple[str, object]]) -> object:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            found[key] = _Refused("duplicate_key", f"key {ascii(key[:80])} again", "each key may occur once")
+            found[key] = _Refused(
+                "duplicate_key", f"key {ascii(key[:80])} again", "each key may occur once"
+            )
         seen.add(key)
     return found
 
 
-def _integer(token: str) -> object:
+def read_integer(token: str) -> object:
     # 2^53-1 has 16 digits; a longer token is refused before it costs a conversion.
     if len(token) <= 17 and -MAX_INTEGER <= (value := int(token)) <= MAX_INTEGER:
         return value
     return _Refused(
-        "integer_range", _short(token), "integers reach to 2^53-1; write text, or a double like 1e20"
+        "integer_range",
+        _short(token),
+        "integers reach to 2^53-1; write text, or a double like 1e20",
     )
 
 
-def _double(token: str) -> object:
+def read_double(token: str) -> object:
     value = float(token)
-    return value if math.isfinite(value) else _Refused(
-        "not_finite", _short(token), "a number must fit a double"
+    return (
+        value
+        if math.isfinite(value)
+        else _Refused("not_finite", _short(token), "a number must fit a double")
     )
 
 

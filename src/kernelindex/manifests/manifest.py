@@ -4,41 +4,133 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from kernelindex.errors import ManifestError
 from kernelindex.manifests import canonical
+from kernelindex.manifests.kinds import API_VERSIONS, KINDS, metadata_model, spec_model
+from kernelindex.manifests.problems import NOTHING, Problem, read_problems, refusal, show
+
+if TYPE_CHECKING:
+    from kernelindex.manifests.fields import Model
+    from kernelindex.manifests.metadata import Metadata
+
+__all__ = ["Manifest", "load", "parse"]
+
+_FIELDS = ("apiVersion", "kind", "metadata", "spec")
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A manifest that its kind accepted; equal when digest and metadata are."""
+    """A manifest that its kind accepted; two are equal when digest and metadata are.
+
+    ``spec`` is the kind's own model (snake_case attributes, absent is None);
+    ``document`` is the normalised plain object in JSON's own names. Do not change it.
+    """
 
     api_version: str
     kind: str
     digest: str
-    metadata: Any
+    metadata: Metadata = field(hash=False)
     spec: Any = field(compare=False, repr=False)
     document: dict[str, Any] = field(compare=False, repr=False)
 
     @property
     def name(self) -> str:
         """``metadata.name``."""
-        return str(self.document["metadata"]["name"])
+        return self.metadata.name
 
 
 def load(data: bytes | str, *, form: Literal["json", "yaml"] = "json") -> Manifest:
-    """Read and validate one manifest."""
-    document = canonical.loads(data)
-    if not isinstance(document, dict):
-        raise ManifestError("not an object")
-    return parse(document)
+    """Read and validate one manifest of at most 1 MiB.
+
+    Raises ``CanonicalError`` for text that is not strict JSON or YAML, and
+    ``ManifestError`` (``manifest.invalid``) with every broken rule for the rest.
+    """
+    if form == "yaml":
+        from kernelindex.manifests._strict_yaml import loads as loads_yaml
+
+        return parse(loads_yaml(data))
+    return parse(canonical.loads(data))
 
 
-def parse(document: Mapping[str, Any]) -> Manifest:
-    """Validate a parsed object."""
-    plain = dict(document)
-    body = {"apiVersion": plain["apiVersion"], "kind": plain["kind"], "spec": plain["spec"]}
+def parse(document: object) -> Manifest:
+    """Validate an object that was parsed strictly, normalise it and compute its digest.
+
+    Raises ``ManifestError`` with ``details["problems"]`` as ``{path, rule, seen, wanted}``.
+    """
+    if not isinstance(document, Mapping):
+        raise refusal([Problem("$", "type", show(document), "an object: a manifest")])
+    if problems := _envelope_problems(document):
+        raise refusal(problems)
+    api_version, kind = document["apiVersion"], document["kind"]
+    metadata, spec = _validated(document, spec_model(kind, api_version))
+    body = {"apiVersion": api_version, "kind": kind, "spec": _plain(spec)}
     return Manifest(
-        plain["apiVersion"], plain["kind"], canonical.digest_of(body), plain["metadata"], plain["spec"], plain
+        api_version=api_version,
+        kind=kind,
+        digest=canonical.digest_of(body),
+        metadata=metadata,
+        spec=spec,
+        document={**body, "metadata": _plain(metadata)},
     )
+
+
+def _envelope_problems(document: Mapping[str, Any]) -> list[Problem]:
+    problems = []
+    for name in document:
+        if name not in _FIELDS:
+            wanted = "no such field; a manifest has apiVersion, kind, metadata and spec"
+            problems.append(Problem(str(name), "unknown_field", show(document[name]), wanted))
+    for name in _FIELDS:
+        if name not in document:
+            problems.append(Problem(name, "required", NOTHING, "a value; the field is required"))
+    for name, known in (("apiVersion", API_VERSIONS), ("kind", tuple(KINDS))):
+        if name in document and document[name] not in known:
+            wanted = f"one of {', '.join(known)}"
+            problems.append(Problem(name, "choice", show(document[name]), wanted))
+    return problems
+
+
+def _validated(document: Mapping[str, Any], model: type[Model]) -> tuple[Metadata, Model]:
+    """Both parts as models; integral doubles count as the integers they are."""
+    from pydantic import ValidationError
+
+    try:
+        return (
+            metadata_model().model_validate(document["metadata"]),
+            model.model_validate(document["spec"]),
+        )
+    except ValidationError:
+        pass
+    problems: list[Problem] = []
+    parts: list[Any] = []
+    for name, part_model in (("metadata", metadata_model()), ("spec", model)):
+        part = _with_integers(document[name])
+        try:
+            parts.append(part_model.model_validate(part))
+        except ValidationError as error:
+            problems.extend(read_problems(error, name, part))
+    if problems:
+        raise refusal(problems, f"{document['kind']} {_name(document)}".rstrip())
+    return parts[0], parts[1]
+
+
+def _plain(model: Model) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _name(document: Mapping[str, Any]) -> str:
+    metadata = document["metadata"]
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return name if isinstance(name, str) and len(name) <= 200 else ""
+
+
+def _with_integers(value: Any) -> Any:
+    """``value`` with 2.0 as 2: JSON has one kind of number, and both have the same bytes."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _with_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_integers(item) for item in value]
+    return value
