@@ -68,6 +68,12 @@ def cohort_row(key: str = "moe", **changes: Any) -> CohortRow:
         "unbeaten": (),
         "newest_observed": "2026-04-02",
         "shared_doubts": ("SINGLE_SAMPLE",),
+        "best": {
+            "reported": {"entries": [], "only_result": False, "fills": None},
+            "verified": {"entries": [], "only_result": False, "fills": "a controlled run"},
+            "deployable": {"entries": [], "only_result": False, "fills": "a pinned revision"},
+        },
+        "tolerance": {"relative": 0.06, "tick": 32.0, "basis": "repeats"},
     }
     return CohortRow(**{**fields, **changes})
 
@@ -153,7 +159,8 @@ class FakeCatalog:
 
     def __init__(
         self,
-        cohorts: Mapping[CohortRow, Sequence[EntryRow]] | Sequence[tuple[CohortRow, Sequence[EntryRow]]],
+        cohorts: Mapping[CohortRow, Sequence[EntryRow]]
+        | Sequence[tuple[CohortRow, Sequence[EntryRow]]],
         excluded: Sequence[ExcludedRow] = (),
         hits: Sequence[SearchHit] = (),
     ) -> None:

@@ -55,11 +55,13 @@ def test_words_are_sorted_by_exact_names(
     assert (request.operation, request.dtypes, request.hardware) == (operation, dtypes, hardware)
 
 
-def test_fp8_stays_a_dtype_as_asked() -> None:
+def test_the_longest_operation_name_wins_over_its_words() -> None:
     request = read("fp8 gemm MI300X")
-    assert request.hardware == "MI300X"
-    assert request.operation == "gemm"
-    assert request.dtypes == ("fp8",)
+    assert (request.operation, request.dtypes, request.hardware) == ("fp8 gemm", (), "MI300X")
+
+
+def test_an_ambiguous_dtype_stays_as_asked() -> None:
+    assert read("fp8 rmsnorm").dtypes == ("fp8",)
 
 
 def test_filters_fill_the_policy() -> None:

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kernelindex.cli.terminal import clean
-from kernelindex.errors import KernelIndexError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kernelindex.errors import KernelIndexError
 
 OK, FAILED, USAGE = 0, 1, 2
 MAX_PROBLEMS = 10

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kernelindex.cli.failures import usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class LazyGroup(click.Group):

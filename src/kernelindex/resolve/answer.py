@@ -6,13 +6,12 @@ written from the descriptions here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kernelindex.resolve.problems import Problem
-from kernelindex.resolve.request import Request
+from kernelindex.resolve.problems import Problem  # noqa: TC001 (pydantic reads it)
+from kernelindex.resolve.request import Request  # noqa: TC001 (pydantic reads it)
 
 Match = Literal["exact", "nearest", "none", "ambiguous"]
 
@@ -95,6 +94,7 @@ class ImplementationRef(Part):
     line: str = Field(description="implementation line: project and entry point, revision aside")
     project: str = Field(description="project slug or name")
     digest: str = Field(description="digest of the implementation revision")
+    entry_point: str = Field("", description="what is called, within the project")
     language: str | None = Field(None, description="language of the callable")
     restated: bool = Field(False, description="a copy of another project's code, not a release")
 
@@ -128,7 +128,7 @@ class Entry(Part):
     ratio_to_leader: float | None = Field(None, description="value over the leader's value")
     implementation: ImplementationRef = Field(description="what ran")
     revision: str = Field("", description="version, commit or label of the revision")
-    stack: Mapping[str, str] = Field(default_factory=dict, description="driver, CUDA, torch …")
+    stack: dict[str, str] = Field(default_factory=dict, description="driver, CUDA, torch …")
     latest_stack: bool = Field(True, description="the newest stack of this line and revision")
     run: RunRef = Field(description="the representative run")
     other_runs: tuple[str, ...] = Field((), description="further runs of the same entry")
@@ -149,7 +149,7 @@ class Hardware(Part):
     family: str = Field("", description="product family, such as H100")
     vendor: str = Field("", description="vendor id")
     architecture: str = Field("", description="architecture id")
-    device_class: Mapping[str, str] = Field(
+    device_class: dict[str, str] = Field(
         default_factory=dict, description="form factor, memory, MIG, power limit, clocks …"
     )
 
@@ -158,8 +158,8 @@ class ShapeRef(Part):
     """The exact workload."""
 
     key: str = Field(description="key of the shape")
-    axes: Mapping[str, int] = Field(description="axis sizes under our names")
-    dtypes: Mapping[str, str] = Field(description="element dtype of each tensor")
+    axes: dict[str, int] = Field(description="axis sizes under our names")
+    dtypes: dict[str, str] = Field(description="element dtype of each tensor")
     distribution: str | None = Field(None, description="data distribution, where stated")
 
 
@@ -168,7 +168,7 @@ class ProtocolRef(Part):
 
     name: str = Field(description="harness or controlled protocol")
     version: str | None = Field(None, description="version of the protocol")
-    rules: Mapping[str, str] = Field(default_factory=dict, description="rules that change meaning")
+    rules: dict[str, str] = Field(default_factory=dict, description="rules that change meaning")
 
 
 class CohortHead(Part):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernelindex.catalog.rows import CohortRow
 from kernelindex.resolve.answer import Answer, Best, Cohort, Excluded, Slot
 from kernelindex.resolve.best import pick_best
 from kernelindex.resolve.blocks import view_blocks
@@ -15,13 +13,18 @@ from kernelindex.resolve.gaps import list_missing, suggest
 from kernelindex.resolve.interpret import Meaning, interpret
 from kernelindex.resolve.nearest import view_near
 from kernelindex.resolve.neighbours import view_neighbours
-from kernelindex.resolve.problems import Problem
 from kernelindex.resolve.query import parse_query
-from kernelindex.resolve.reads import Reads
 from kernelindex.resolve.request import Request, parse_request
 from kernelindex.resolve.settled import settle
 from kernelindex.resolve.summary import Entries, summarise
 from kernelindex.resolve.views import view_cohort, view_excluded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.catalog.rows import CohortRow
+    from kernelindex.resolve.problems import Problem
+    from kernelindex.resolve.reads import Reads
 
 MAX_COHORTS = 12
 MAX_ENTRIES = 200

@@ -1,18 +1,25 @@
-"""Best reported, verified and deployable: three answers picked from stored ranks.
+"""Best reported, verified and deployable: three answers, as they were judged and stored.
 
-Among a subset of a cohort the stored ranges still hold: an entry is surely behind another
-when its range starts after the other's ends. What is not surely behind is named together.
+Where a request's own policy leaves out a stored best, the stored rank ranges of the others
+still hold: an entry is surely behind another when its range starts after the other's
+ends, and what is not surely behind is named together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
-from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.resolve.answer import Best, Pick, Slot
 from kernelindex.resolve.wording import CONTROLLED_LEVELS, cohort_scale, line_name, listed
 
-Test = Callable[[EntryRow], bool]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kernelindex.catalog.rows import CohortRow, EntryRow
+
+    Test = Callable[[EntryRow], bool]
+
+SlotName = Literal["reported", "verified", "deployable"]
 
 
 def pick_best(
@@ -22,33 +29,25 @@ def pick_best(
 ) -> Best:
     """The three bests over all cohorts of an answer, among the entries policy allows."""
 
-    def slot(test: Test, would_fill: str) -> Slot:
-        picks = [
-            pick
-            for row in cohorts
-            if (pick := _pick(row, entries.get(row.key, ()), lambda e: allowed(e) and test(e)))
-        ]
-        return Slot(picks=tuple(picks), would_fill=None if picks else would_fill)
+    def slot(name: SlotName) -> Slot:
+        picks = [_pick(row, entries.get(row.key, ()), name, allowed) for row in cohorts]
+        found = tuple(pick for pick in picks if pick is not None)
+        return Slot(picks=found, would_fill=None if found else _would_fill(cohorts, name))
 
-    where = _where(cohorts)
-    return Best(
-        reported=slot(lambda entry: True, f"any eligible result{where}"),
-        verified=slot(
-            lambda entry: entry.evidence in CONTROLLED_LEVELS,
-            f"a controlled run{where}, signed by an approved runner, with correctness passed",
-        ),
-        deployable=slot(lambda entry: entry.deployable, _deployable_needs(cohorts, entries, where)),
-    )
+    return Best(reported=slot("reported"), verified=slot("verified"), deployable=slot("deployable"))
 
 
-def _pick(row: CohortRow, entries: Sequence[EntryRow], test: Test) -> Pick | None:
-    fit = [entry for entry in entries if test(entry)]
-    if not fit:
+def _pick(
+    row: CohortRow, entries: Sequence[EntryRow], name: SlotName, allowed: Test
+) -> Pick | None:
+    ahead = _stored_best(row, entries, name)
+    if not ahead or not all(map(allowed, ahead)):
+        ahead = _unbeaten([one for one in entries if allowed(one) and _qualifies(one, name)])
+    if not ahead:
         return None
-    ahead = _unbeaten(fit)
-    alone = len(entries) == 1 and row.entry_count == 1
+    alone = row.entry_count == 1
     scale = cohort_scale(entries)
-    names = [f"{line_name(e)} {scale.with_unit(e.value)}" for e in ahead]
+    names = [f"{line_name(entry)} {scale.with_unit(entry.value)}" for entry in ahead]
     return Pick(
         cohort=row.key,
         hardware=str(row.device.get("label", "")),
@@ -59,25 +58,29 @@ def _pick(row: CohortRow, entries: Sequence[EntryRow], test: Test) -> Pick | Non
     )
 
 
+def _stored_best(row: CohortRow, entries: Sequence[EntryRow], name: SlotName) -> list[EntryRow]:
+    keys = row.best.get(name, {}).get("entries", ())
+    return [entry for entry in entries if entry.entry_key in keys]
+
+
+def _qualifies(entry: EntryRow, name: SlotName) -> bool:
+    if name == "verified":
+        return entry.evidence in CONTROLLED_LEVELS
+    return entry.deployable if name == "deployable" else True
+
+
 def _unbeaten(fit: Sequence[EntryRow]) -> list[EntryRow]:
     """The first in stored order and those that are not surely behind it."""
+    if not fit or fit[0].rank_high is None:
+        return list(fit[:1])
     last = fit[0].rank_high
-    if last is None:
-        return [fit[0]]
     return [entry for entry in fit if entry.rank_low is not None and entry.rank_low <= last]
 
 
-def _where(cohorts: Sequence[CohortRow]) -> str:
-    labels = list(dict.fromkeys(str(row.device.get("label", "")) for row in cohorts))
-    return f" on {listed(labels, 'or')}" if labels else ""
-
-
-def _deployable_needs(
-    cohorts: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]], where: str
-) -> str:
-    """What the entry nearest to deployable lacks."""
-    every = [entry for row in cohorts for entry in entries.get(row.key, ()) if entry.why_not]
-    if not every:
-        return f"an entry{where} with source, pinned revision, licence and install recipe"
-    nearest = min(every, key=lambda entry: (len(entry.why_not), entry.position))
-    return f"{line_name(nearest)} would need: {'; '.join(nearest.why_not)}"
+def _would_fill(cohorts: Sequence[CohortRow], name: SlotName) -> str:
+    """What the first cohort says would fill the slot."""
+    for row in cohorts:
+        fills = row.best.get(name, {}).get("fills")
+        if fills:
+            return str(fills)
+    return "an entry that the request's policy accepts" if cohorts else "a run of this workload"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.resolve.answer import Block
 from kernelindex.resolve.wording import leader_words, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kernelindex.catalog.rows import CohortRow, EntryRow
 
 Kind = Literal["training", "inference", "unstated"]
 PASS_ORDER = ("full", "forward", "backward", "inference", "unstated")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import EntryRow
 from kernelindex.registry.licences import resolve_licence
 from kernelindex.resolve.answer import Excluded, Reason
-from kernelindex.resolve.reads import Reads
-from kernelindex.resolve.request import Request
 from kernelindex.resolve.wording import line_name
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.reads import Reads
+    from kernelindex.resolve.request import Request
 
 LEVELS = ("reported", "reproducible", "verified", "replicated")
 Check = Callable[[EntryRow], Reason | None]

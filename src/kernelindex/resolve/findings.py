@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernelindex.catalog.rows import CohortRow
 from kernelindex.resolve.blocks import pass_rank
-from kernelindex.resolve.interpret import Meaning
 from kernelindex.resolve.matching import differences, is_asked_metric
 from kernelindex.resolve.nearest import MAX_NEAREST, rank_near
 from kernelindex.resolve.neighbours import Between, find_between
-from kernelindex.resolve.reads import Reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kernelindex.catalog.rows import CohortRow
+    from kernelindex.resolve.interpret import Meaning
+    from kernelindex.resolve.reads import Reads
 
 READ_LIMIT = 100
 WIDE_LIMIT = 400

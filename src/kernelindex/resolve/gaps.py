@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.resolve.answer import Suggestion
 from kernelindex.resolve.blocks import PASS_ORDER
-from kernelindex.resolve.findings import Findings
-from kernelindex.resolve.interpret import Meaning
 from kernelindex.resolve.query import to_query
-from kernelindex.resolve.settled import Settled
 from kernelindex.resolve.wording import CONTROLLED_LEVELS, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kernelindex.catalog.rows import CohortRow, EntryRow
+    from kernelindex.resolve.findings import Findings
+    from kernelindex.resolve.interpret import Meaning
+    from kernelindex.resolve.settled import Settled
 
 MAX_SUGGESTIONS = 8
 

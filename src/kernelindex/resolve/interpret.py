@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
@@ -10,8 +11,10 @@ from kernelindex.registry.sources_info import load_sources
 from kernelindex.resolve.answer import Assumption, Suggestion
 from kernelindex.resolve.operations import OperationReading, read_operation
 from kernelindex.resolve.problems import Problem, closest
-from kernelindex.resolve.reads import Reads
-from kernelindex.resolve.request import Request
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.reads import Reads
+    from kernelindex.resolve.request import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from kernelindex.catalog.rows import CohortRow
 from kernelindex.registry.dtypes import bits_of
 from kernelindex.registry.metrics import find_metric
 from kernelindex.resolve.answer import Difference
-from kernelindex.resolve.interpret import Device, Meaning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kernelindex.catalog.rows import CohortRow
+    from kernelindex.resolve.interpret import Device, Meaning
 
 NOT_STATED = "not stated"
 MEMORY = "memory"

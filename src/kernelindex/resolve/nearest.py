@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.policy.distance import Wanted, near_miss
 from kernelindex.policy.facts import DeviceClass, Shape
 from kernelindex.registry.hardware import PRODUCTS
 from kernelindex.resolve.answer import NearMiss
-from kernelindex.resolve.interpret import Meaning
 from kernelindex.resolve.matching import differences
 from kernelindex.resolve.views import view_head
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kernelindex.resolve.interpret import Meaning
 
 MAX_NEAREST = 8
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.policy.neighbours import Bracket, MeasuredShape, find_neighbours
 from kernelindex.resolve.answer import Neighbour, NeighbourSide
-from kernelindex.resolve.interpret import Meaning
 from kernelindex.resolve.matching import differences
 from kernelindex.resolve.wording import leader_words, unbeaten
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.interpret import Meaning
 
 MAX_NEIGHBOURS = 8
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kernelindex.units import format_bytes, format_ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _TIME = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _NS_PER = {"ns": 1.0, "s": 1e9}

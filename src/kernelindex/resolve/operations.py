@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kernelindex.registry.operations import (
     Operation,
@@ -12,7 +13,9 @@ from kernelindex.registry.operations import (
 )
 from kernelindex.resolve.answer import Assumption, Suggestion
 from kernelindex.resolve.problems import Problem
-from kernelindex.resolve.reads import Reads
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.reads import Reads
 
 MAX_HITS = 8
 CLEAR_LEAD = 1.5

@@ -11,15 +11,17 @@ operation's name, and the interpretation may suggest a correction for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.hardware import find_gpu
 from kernelindex.registry.operations import find_operation
 from kernelindex.resolve.problems import Problem, closest
 from kernelindex.resolve.request import Request, parse_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 MAX_TEXT = 1000
 MAX_WORDS_OF_A_NAME = 5

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from kernelindex.catalog.rows import (
-    CohortRow,
-    EntryRow,
-    ExcludedRow,
-    Found,
-    OperationRow,
-    Page,
-    RecordRow,
-    RunRow,
-    SearchAnswer,
-    ShapeRow,
-    StoredManifest,
-)
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kernelindex.catalog.rows import (
+        CohortRow,
+        EntryRow,
+        ExcludedRow,
+        Found,
+        OperationRow,
+        Page,
+        RecordRow,
+        RunRow,
+        SearchAnswer,
+        ShapeRow,
+        StoredManifest,
+    )
 
 
 class Reads(Protocol):

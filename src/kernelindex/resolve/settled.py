@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kernelindex.catalog.rows import CohortRow
 from kernelindex.resolve.answer import Assumption, Match
-from kernelindex.resolve.interpret import Meaning
 from kernelindex.resolve.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kernelindex.catalog.rows import CohortRow
+    from kernelindex.resolve.interpret import Meaning
 
 
 @dataclass(frozen=True, slots=True)

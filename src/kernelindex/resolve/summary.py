@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
-from kernelindex.resolve.findings import Findings
-from kernelindex.resolve.interpret import Meaning
 from kernelindex.resolve.matching import differences
-from kernelindex.resolve.settled import Settled
 from kernelindex.resolve.wording import cohort_summary, leader_words, listed
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.findings import Findings
+    from kernelindex.resolve.interpret import Meaning
+    from kernelindex.resolve.settled import Settled
 
 MAX_GROUPS = 3
 

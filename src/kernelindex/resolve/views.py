@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 from kernelindex.resolve.answer import (
     Cohort,
     CohortHead,
@@ -25,6 +24,9 @@ from kernelindex.resolve.answer import (
     Spread,
 )
 from kernelindex.resolve.wording import cohort_summary, leader_words, unbeaten
+
+if TYPE_CHECKING:
+    from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 
 _DEVICE_NAMES = frozenset({"label", "product_id", "family", "vendor", "architecture"})
 
@@ -141,6 +143,7 @@ def view_implementation(
         line=str(line.get("id", "")),
         project=str(implementation.get("project") or line.get("project") or ""),
         digest=implementation["digest"],
+        entry_point=str(line.get("entry_point", "")),
         language=implementation.get("language"),
         restated=bool(line.get("restated", False)),
     )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.resolve.numbers import Scale, ratio_text, scale_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.catalog.rows import CohortRow, EntryRow
 
 FEW = 3
 MAX_NAMED = 3
