@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kernelindex.catalog.intake import Snapshot
 from kernelindex.sources.streams import fingerprint
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["now", "snapshot_of"]
 

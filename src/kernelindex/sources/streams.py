@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from kernelindex.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 __all__ = ["DEFAULT_LIMITS", "Limits", "Line", "fingerprint", "lines", "opened"]
 

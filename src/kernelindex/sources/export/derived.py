@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernelindex.catalog.intake import Row, Skipped
 from kernelindex.sources.export.entry import Entry, refuse
-from kernelindex.sources.export.ledger import History
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kernelindex.catalog.intake import Row, Skipped
+    from kernelindex.sources.export.ledger import History
 
 __all__ = ["measurement", "record_event"]
 

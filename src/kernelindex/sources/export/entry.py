@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.catalog.intake import Alias, Skipped
 from kernelindex.errors import ManifestError
 from kernelindex.manifests import Manifest, parse
-from kernelindex.sources.export.ledger import Known, Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kernelindex.sources.export.ledger import Known, Ledger
 
 __all__ = ["SOURCE", "Entry", "Shared", "aliases_of", "refuse"]
 
@@ -64,7 +67,7 @@ class Entry:
 
 
 def refuse(entry: Entry, reason: str, detail: str = "") -> Skipped:
-    """This row becomes nothing, for that reason."""
+    """The row becomes nothing, for that reason."""
     return Skipped(where=entry.where, reason=reason, detail=detail)
 
 

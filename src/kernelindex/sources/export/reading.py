@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.catalog.intake import Row, Skipped, Snapshot
 from kernelindex.errors import CanonicalError
@@ -15,6 +13,10 @@ from kernelindex.sources.export.ledger import Known, Ledger
 from kernelindex.sources.export.tables import TABLES, Table
 from kernelindex.sources.snapshots import snapshot_of
 from kernelindex.sources.streams import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 __all__ = ["PARSER_VERSION", "SOURCE", "read"]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.catalog.intake import Correction, Observation, Row, Skipped
 from kernelindex.errors import ManifestError
-from kernelindex.manifests import Manifest
 from kernelindex.policy.comparison import (
     ComparisonKey,
     comparison_key,
@@ -18,6 +17,9 @@ from kernelindex.policy.comparison import (
 from kernelindex.policy.facts import Direction, Primary
 from kernelindex.sources.export.entry import SOURCE, Entry, aliases_of, refuse
 from kernelindex.sources.export.ledger import RunColumns
+
+if TYPE_CHECKING:
+    from kernelindex.manifests import Manifest
 
 __all__ = ["kernel_run", "serving_run"]
 

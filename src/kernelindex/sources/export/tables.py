@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kernelindex.catalog.intake import Row, Skipped
 from kernelindex.sources.export import derived, objects, runs
-from kernelindex.sources.export.entry import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kernelindex.catalog.intake import Row, Skipped
+    from kernelindex.sources.export.entry import Entry
 
 __all__ = ["TABLES", "Table"]
 
