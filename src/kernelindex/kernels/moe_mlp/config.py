@@ -49,6 +49,9 @@ DECODE = Portable(16, *(Tile(64, 128, 4, 4),) * 4, weight_grad=Tile(64, 32, 4, 3
 SPARSE = Portable(64, *(Tile(128, 64, 8, 3),) * 4, weight_grad=Tile(128, 64, 8, 3))
 DENSE = Portable(128, *(Tile(128, 64, 8, 3),) * 4, weight_grad=Tile(128, 64, 8, 3))
 
+DENSE_SMALL = Portable(128, *(Tile(64, 64, 8, 3),) * 4, weight_grad=Tile(128, 32, 8, 3))
+
+SMALL_SHARED = {(8, 6), (8, 7), (8, 9), (12, 0), (12, 1)}  # about 99 KiB for a block, not 160
 DECODE_ROWS = 8  # rows an expert up to which 16-row tiles read weights with less waste
 DENSE_ROWS = 96  # rows an expert from which 128-row tiles lose less than they save
 
@@ -62,6 +65,8 @@ def choose_launch(shape: Shape, capability: tuple[int, int]) -> Launch:
         return Launch("hopper", 128, 64, True, SPARSE)
     if per_expert < DENSE_ROWS:
         return _portable("sparse", SPARSE)
+    if capability in SMALL_SHARED:
+        return _portable("dense-small", DENSE_SMALL)
     return _portable("dense", DENSE)
 
 

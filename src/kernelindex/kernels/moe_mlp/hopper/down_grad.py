@@ -87,16 +87,20 @@ def swiglu_grad(da, w, gate_buf, up_buf):
 
 
 @gluon.jit
-def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr):
+def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, order, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SKEW: gl.constexpr):
     KI: gl.constexpr = H // 64
     NT: gl.constexpr = I // 256
     L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
     n_tiles = gl.load(tiles + 3 * cap) * NT
     it = 0
+    turn = 0
     for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
         e, row, end = load_tile(tiles, cap, t // NT)
         n0 = (t % NT) * 256
         row += WG * 64
+        if SKEW > 0 and WG == 1:
+            mbarrier.wait(order.index(0), turn & 1)
+        turn += 1
         if row < end:
             acc = gl.zeros([64, 256], gl.float32, L)
             for k in range(KI):
@@ -106,6 +110,8 @@ def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, til
                 acc = warpgroup_mma(a_bufs.index(s).slice(WG * 64, 64), b_bufs.index(s), acc, is_async=True)
                 acc = warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
                 mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1, pred=k > 0)
+                if SKEW > 0 and WG == 0:
+                    mbarrier.arrive(order.index(0), count=1, pred=k == SKEW)
             acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
             mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
             rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
@@ -133,12 +139,14 @@ def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, til
 
 
 @gluon.jit
-def down_grad_kernel(dy, row_token, row_weight, w_desc, h_desc, dh_desc, dw_part, rows_cap, tiles, cap, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+def down_grad_kernel(dy, row_token, row_weight, w_desc, h_desc, dh_desc, dw_part, rows_cap, tiles, cap, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SKEW: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
     a_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 128, 64], h_desc.layout)
     b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 64, 256], w_desc.layout)
     full, empty = new_barriers(S, 129)
+    order = gl.allocate_shared_memory(gl.int64, [1, 1], mbarrier.MBarrierLayout())
+    mbarrier.init(order.index(0), count=1)
     gl.warp_specialize([
-        (down_grad_math, (0, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
-        (down_grad_math, (1, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
+        (down_grad_math, (0, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, order, H, I, S, SKEW)),
+        (down_grad_math, (1, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, order, H, I, S, SKEW)),
         (down_grad_load, (dy, row_token, w_desc, h_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
     ], [4, 4], [MATH_REGS, LOAD_REGS])

@@ -22,9 +22,9 @@ SPLIT = {"MATH_REGS": 224, "LOAD_REGS": 56}
 START = {"num_warps": 4, "maxnreg": 168}
 STAGES = 4  # 192 KiB of operands leave 32 KiB to write tiles out; 227 KiB is the limit
 
-UP: dict[str, Any] = {"S": STAGES, "SKEW": 0}
+UP: dict[str, Any] = {"S": STAGES, "SKEW": 0, "DEFER": True}
 GEMM: dict[str, Any] = {"S": STAGES, "DEFER": True}
-DOWN_GRAD: dict[str, Any] = {"S": STAGES}
+DOWN_GRAD: dict[str, Any] = {"S": STAGES, "SKEW": 0}
 WEIGHT_GRAD: dict[str, Any] = {"S": STAGES, "DEFER": True}
 
 
@@ -54,10 +54,12 @@ class HopperEngine:
     def up(
             self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
     ) -> None:
-        """F1 into h [rows, 2I] and act [rows, I]."""
+        """F1 into h [rows, 2I] (left alone if it is empty) and act [rows, I]."""
+        save = h.numel() > 0
         _up.up_kernel[(_programs(x.device),)](
-            x, r.row_token, r.row_weight, _map(w, 128, 64), _map(h, 64, 64), _map(act, 64, 64),
-            r.tiles, r.layout.tiles, H=x.shape[1], I=act.shape[1], **UP, **SPLIT, **START,
+            x, r.row_token, r.row_weight, _map(w, 128, 64),
+            _map(h if save else act, 64, 64), _map(act, 64, 64),
+            r.tiles, r.layout.tiles, H=x.shape[1], I=act.shape[1], SAVE_H=save, **UP, **SPLIT, **START,
         )  # fmt: skip
 
     def gemm(self, a: torch.Tensor, w: torch.Tensor, r: Routing, y: torch.Tensor, trans: bool) -> None:

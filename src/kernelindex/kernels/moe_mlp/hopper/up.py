@@ -16,11 +16,11 @@ from .ring import (
     async_copy,
     drain,
     fence_async_shared,
-    halves,
     load_tile,
     mbarrier,
     new_barriers,
     put,
+    quarters,
     sigmoid,
     tma,
     wait_empty,
@@ -66,12 +66,35 @@ def up_load(x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H: gl
 
 
 @gluon.jit
-def up_math(WG: gl.constexpr, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SKEW: gl.constexpr):
+def up_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr):
+    """Issues the product of one stage and waits for the one before."""
+    s = it % S
+    wait_full(full, it, S)
+    fence_async_shared()
+    acc = warpgroup_mma(a_bufs.index(2 * s + WG), b_bufs.index(s).permute((1, 0)), acc, is_async=True)
+    return warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
+
+
+@gluon.jit
+def put_h(h_desc, y_bufs, WG: gl.constexpr, g0, g1, u0, u1, row, col, I: gl.constexpr):
+    """Writes 128 gate and 128 up columns through the consumer's two buffers."""
+    put(h_desc, y_bufs.index(2 * WG), g0, row, col)
+    put(h_desc, y_bufs.index(2 * WG + 1), g1, row, col + 64)
+    put(h_desc, y_bufs.index(2 * WG), u0, row, I + col)
+    put(h_desc, y_bufs.index(2 * WG + 1), u1, row, I + col + 64)
+
+
+@gluon.jit
+def up_math(WG: gl.constexpr, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SAVE_H: gl.constexpr, SKEW: gl.constexpr, DEFER: gl.constexpr):
     KI: gl.constexpr = H // 64
+    DT: gl.constexpr = a_desc.dtype
     L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
     n_tiles = gl.load(tiles + 3 * cap) * (I // 128)
+    g0, g1, u0, u1 = quarters(gl.zeros([64, 256], DT, L))
     it = 0
     turn = 0
+    old_row = -1
+    old_col = 0
     for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
         e, row, end = load_tile(tiles, cap, t // (I // 128))
         n0 = (t % (I // 128)) * 128
@@ -80,40 +103,41 @@ def up_math(WG: gl.constexpr, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_
             mbarrier.wait(order.index(0), turn & 1)
         turn += 1
         if row < end:
-            acc = gl.zeros([64, 256], gl.float32, L)
-            for k in range(KI):
-                s = (it + k) % S
-                wait_full(full, it + k, S)
-                fence_async_shared()
-                acc = warpgroup_mma(a_bufs.index(2 * s + WG), b_bufs.index(s).permute((1, 0)), acc, is_async=True)
-                acc = warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
-                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1, pred=k > 0)
+            acc = up_step(gl.zeros([64, 256], gl.float32, L), a_bufs, b_bufs, full, it, S, WG)
+            if SAVE_H and DEFER:
+                if old_row >= 0:
+                    put_h(h_desc, y_bufs, WG, g0, g1, u0, u1, old_row, old_col, I)
+            for k in range(1, KI):
+                acc = up_step(acc, a_bufs, b_bufs, full, it + k, S, WG)
+                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
                 if SKEW > 0 and WG == 0:
                     mbarrier.arrive(order.index(0), count=1, pred=k == SKEW)
             acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
             mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
-            gate, up = halves(acc)
-            g0, g1 = halves(gate)
-            u0, u1 = halves(up)
-            rows = row + gl.arange(0, 64, gl.SliceLayout(1, g0.type.layout))
-            w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)
-            y0 = y_bufs.index(2 * WG)
-            y1 = y_bufs.index(2 * WG + 1)
-            DT: gl.constexpr = h_desc.dtype
-            put(h_desc, y0, g0.to(DT), row, n0)
-            put(h_desc, y1, u0.to(DT), row, I + n0)
-            put(a_desc, y0, (g0 * sigmoid(g0) * u0 * w[:, None]).to(DT), row, n0)
-            put(h_desc, y1, g1.to(DT), row, n0 + 64)
-            put(h_desc, y0, u1.to(DT), row, I + n0 + 64)
-            put(a_desc, y1, (g1 * sigmoid(g1) * u1 * w[:, None]).to(DT), row, n0 + 64)
+            gate0, gate1, up0, up1 = quarters(acc)
+            rows = row + gl.arange(0, 64, gl.SliceLayout(1, gate0.type.layout))
+            w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)[:, None]
+            put(a_desc, y_bufs.index(2 * WG), (gate0 * sigmoid(gate0) * up0 * w).to(DT), row, n0)
+            put(a_desc, y_bufs.index(2 * WG + 1), (gate1 * sigmoid(gate1) * up1 * w).to(DT), row, n0 + 64)
+            g0 = gate0.to(DT)
+            g1 = gate1.to(DT)
+            u0 = up0.to(DT)
+            u1 = up1.to(DT)
+            old_row = row
+            old_col = n0
+            if SAVE_H and not DEFER:
+                put_h(h_desc, y_bufs, WG, g0, g1, u0, u1, row, n0, I)
         else:
             drain(full, empty, it, KI, S)
         it += KI
+    if SAVE_H and DEFER:
+        if old_row >= 0:
+            put_h(h_desc, y_bufs, WG, g0, g1, u0, u1, old_row, old_col, I)
     tma.store_wait(0)
 
 
 @gluon.jit
-def up_kernel(x, row_token, row_weight, w_desc, h_desc, a_desc, tiles, cap, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SKEW: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+def up_kernel(x, row_token, row_weight, w_desc, h_desc, a_desc, tiles, cap, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SAVE_H: gl.constexpr, SKEW: gl.constexpr, DEFER: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
     a_layout: gl.constexpr = gl.NVMMASharedLayout.get_default_for([64, 64], w_desc.dtype)
     a_bufs = gl.allocate_shared_memory(w_desc.dtype, [2 * S, 64, 64], a_layout)
     b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 256, 64], w_desc.layout)
@@ -122,7 +146,7 @@ def up_kernel(x, row_token, row_weight, w_desc, h_desc, a_desc, tiles, cap, H: g
     order = gl.allocate_shared_memory(gl.int64, [1, 1], mbarrier.MBarrierLayout())
     mbarrier.init(order.index(0), count=1)
     gl.warp_specialize([
-        (up_math, (0, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H, I, S, SKEW)),
-        (up_math, (1, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H, I, S, SKEW)),
+        (up_math, (0, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H, I, S, SAVE_H, SKEW, DEFER)),
+        (up_math, (1, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H, I, S, SAVE_H, SKEW, DEFER)),
         (up_load, (x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
     ], [4, 4], [MATH_REGS, LOAD_REGS])

@@ -25,7 +25,7 @@ class PortableEngine:
         t = self.tiles.up
         columns, depth = fit_columns(t.columns, inter), fit_columns(t.depth, hidden)
         rows.up_kernel[(r.layout.tiles * (inter // columns),)](
-            x, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, h, act,
+            x, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, hidden // depth, h, act,
             hidden, inter, self.tiles.block_rows, columns, depth, h.numel() > 0,
             num_warps=t.warps, num_stages=t.stages,
         )  # fmt: skip
@@ -38,7 +38,7 @@ class PortableEngine:
         depth, width = a.shape[1], y.shape[1]
         columns, step = fit_columns(t.columns, width), fit_columns(t.depth, depth)
         rows.gemm_kernel[(r.layout.tiles * (width // columns),)](
-            a, w, r.tiles, r.layout.tiles, y, width, depth, self.tiles.block_rows, columns, step, trans,
+            a, w, r.tiles, r.layout.tiles, depth // step, y, width, depth, self.tiles.block_rows, columns, step, trans,
             num_warps=t.warps, num_stages=t.stages,
         )  # fmt: skip
 
@@ -51,8 +51,8 @@ class PortableEngine:
         columns, step = fit_columns(t.columns, inter), fit_columns(t.depth, hidden)
         part = torch.empty(inter // columns, r.layout.rows, dtype=torch.float32, device=dy.device)
         rows.down_grad_kernel[(r.layout.tiles * (inter // columns),)](
-            dy, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, h, dh, part, r.layout.rows,
-            hidden, inter, self.tiles.block_rows, columns, step,
+            dy, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, hidden // step, h, dh, part,
+            r.layout.rows, hidden, inter, self.tiles.block_rows, columns, step,
             num_warps=t.warps, num_stages=t.stages,
         )  # fmt: skip
         return part
