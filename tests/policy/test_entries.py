@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kernelindex.policy.entries import (
+    build_entries,
+    entry_key,
+    latest_stacks,
+    representative,
+    value_of,
+)
+from tests.policy.factories import make_entry, make_run, on
+
+
+def test_an_entry_is_line_revision_and_stack() -> None:
+    run = make_run()
+    same = replace(run, digest="sha256:x", implementation_digest="sha256:y")
+    assert entry_key(run) == entry_key(same)
+    for change in ({"revision": "2"}, {"stack": ()}, {"line": make_run("other").line}):
+        assert entry_key(replace(run, **change)) != entry_key(run)
+
+
+def test_stack_values_cannot_run_into_each_other() -> None:
+    one = replace(make_run(), stack=(("a", "1,b=2"),))
+    two = replace(make_run(), stack=(("a", "1"), ("b", "2")))
+    assert entry_key(one) != entry_key(two)
+
+
+@pytest.mark.parametrize(
+    ("values", "chosen"), [([5.0], 5.0), ([9.0, 5.0], 5.0), ([9.0, 5.0, 7.0], 7.0)]
+)
+def test_the_lower_median_stands_for_its_entry(values: list[float], chosen: float) -> None:
+    runs = [make_run(value=value) for value in values]
+    assert value_of(representative(runs)) == chosen
+
+
+def test_of_equal_values_the_smallest_digest() -> None:
+    runs = [make_run(value=5.0, digest=f"sha256:{letter}") for letter in "cabd"]
+    assert representative(runs).digest == "sha256:a"
+
+
+def test_runs_group_whatever_their_order_and_repeats() -> None:
+    runs = [make_run("a", 3.0), make_run("a", 1.0), make_run("b", 2.0)]
+    entries = build_entries([*runs, runs[0]])
+    assert entries == build_entries(reversed(runs))
+    assert [[run.primary.value for run in one.runs if run.primary] for one in entries] == [
+        [1.0, 3.0],
+        [2.0],
+    ]
+    assert [run.primary.value for run in entries[0].others if run.primary] == [3.0]
+
+
+def test_a_run_without_a_number_is_no_entry() -> None:
+    with pytest.raises(ValueError, match="exclude it first"):
+        value_of(make_run(primary=None))
+
+
+class TestLatestStack:
+    def test_by_date_then_versions(self) -> None:
+        old = make_entry(value=1.0, stack=(("torch", "2.11"),), observed=on("2026-01-01"))
+        new = make_entry(value=2.0, stack=(("torch", "2.9"),), observed=on("2026-02-01"))
+        same_day = make_entry(value=3.0, stack=(("torch", "2.10"),), observed=on("2026-02-01"))
+        assert latest_stacks([old, new]) == {new.key}
+        assert latest_stacks([same_day, new, old]) == {same_day.key}
+
+    def test_one_that_states_nothing_yields(self) -> None:
+        stated = make_entry(value=1.0, observed=on("2025-01-01"))
+        silent = make_entry(value=2.0, stack=(), observed=on("2026-01-01"))
+        assert latest_stacks([silent, stated]) == {stated.key}
+
+    def test_each_revision_has_its_own(self) -> None:
+        one, two = make_entry(value=1.0), make_entry(value=2.0, revision="2")
+        assert latest_stacks([one, two]) == {one.key, two.key}
