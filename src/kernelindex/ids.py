@@ -1,4 +1,4 @@
-"""Names of things: digests and their prefixes, slugs, and the patterns of design section 1."""
+"""Names of things: digests and their prefixes, slugs, and the patterns of manifests."""
 
 from __future__ import annotations
 
@@ -25,8 +25,87 @@ NAME = r"^[a-z0-9][a-z0-9._-]*$"
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _PREFIX = re.compile(r"(?:sha256:)?([0-9a-f]{8,64})")
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,199}")
 _SLUG_LENGTH = 100
 _SHORT_LENGTH = 8
+
+# Letters that no Unicode decomposition takes to ASCII; lower case only.
+_LETTERS = {
+    **dict(
+        zip("æœøłđðþßıħŋ", ["ae", "oe", "o", "l", "d", "d", "th", "ss", "i", "h", "n"], strict=True)
+    ),
+    **dict(
+        zip(
+            "αβγδεζηθικλμνξοπρσςτυφχψω",
+            [
+                "a",
+                "b",
+                "g",
+                "d",
+                "e",
+                "z",
+                "i",
+                "th",
+                "i",
+                "k",
+                "l",
+                "m",
+                "n",
+                "x",
+                "o",
+                "p",
+                "r",
+                "s",
+                "s",
+                "t",
+                "y",
+                "f",
+                "ch",
+                "ps",
+                "o",
+            ],
+            strict=True,
+        )
+    ),
+    **dict(
+        zip(
+            "абвгдежзийклмнопрстуфхцчшщыэюя",
+            [
+                "a",
+                "b",
+                "v",
+                "g",
+                "d",
+                "e",
+                "zh",
+                "z",
+                "i",
+                "i",
+                "k",
+                "l",
+                "m",
+                "n",
+                "o",
+                "p",
+                "r",
+                "s",
+                "t",
+                "u",
+                "f",
+                "kh",
+                "ts",
+                "ch",
+                "sh",
+                "shch",
+                "y",
+                "e",
+                "iu",
+                "ia",
+            ],
+            strict=True,
+        )
+    ),
+}
 
 
 def is_digest(text: str) -> bool:
@@ -35,7 +114,7 @@ def is_digest(text: str) -> bool:
 
 
 def parse_prefix(text: str) -> str | None:
-    """The lower-case hex of a digest or of a prefix of 8 to 64 digits, else None."""
+    """The lower-case hex of a digest, or of a prefix of 8 to 64 digits, else None."""
     match = _PREFIX.fullmatch(text.strip().lower())
     return match[1] if match else None
 
@@ -46,16 +125,20 @@ def short(digest: str) -> str:
 
 
 def slugify(text: str, kind: str, digest: str) -> str:
-    """A slug for an object named ``text``: transliterated, at most 100 characters.
+    """The slug of an object called ``text``: a manifest's name as it is, else transliterated.
 
-    A text of which nothing can be transliterated becomes ``<kind>-<8 hex>``. The caller
-    appends ``-<8 hex>`` where another object has the slug (design section 2.5).
+    What cannot be transliterated at all becomes ``<kind>-<8 hex>``. On a collision the
+    caller appends ``-<8 hex>`` (design section 2.5).
     """
+    if _NAME.fullmatch(text):
+        return text
     latin = "".join(_latin(character) for character in text.lower())
     slug = re.sub(r"[^a-z0-9]+", "-", latin).strip("-")[:_SLUG_LENGTH].rstrip("-")
     return slug or f"{kind.lower()}-{short(digest)}"
 
 
 def _latin(character: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", character)
-    return "".join(part for part in decomposed if not unicodedata.combining(part))
+    if character in _LETTERS:
+        return _LETTERS[character]
+    parts = unicodedata.normalize("NFKD", character).lower()
+    return "".join(_LETTERS.get(part, part) for part in parts if not unicodedata.combining(part))

@@ -98,6 +98,7 @@ def _check_text(text: str, path: str) -> None:
 
 
 def build_object(pairs: list[tuple[str, object]]) -> object:
+    """The object of ``pairs``; a key that occurs again holds a marker."""
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
@@ -105,13 +106,14 @@ def build_object(pairs: list[tuple[str, object]]) -> object:
     for key, _ in pairs:
         if key in seen:
             found[key] = _Refused(
-                "duplicate_key", f"key {ascii(key[:80])} again", "each key may occur once"
+                "duplicate_key", f"key {key[:80]!a} again", "each key may occur once"
             )
         seen.add(key)
     return found
 
 
 def read_integer(token: str) -> object:
+    """The value of an integer token, or a marker beyond 2^53-1."""
     # 2^53-1 has 16 digits; a longer token is refused before it costs a conversion.
     if len(token) <= 17 and -MAX_INTEGER <= (value := int(token)) <= MAX_INTEGER:
         return value
@@ -123,6 +125,7 @@ def read_integer(token: str) -> object:
 
 
 def read_double(token: str) -> object:
+    """The value of a number token, or a marker where a double overflows."""
     value = float(token)
     return (
         value

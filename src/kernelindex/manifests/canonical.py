@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TypeAlias, Union
+from typing import TypeAlias, cast
 
 import orjson
 import rfc8785
@@ -20,9 +20,7 @@ from kernelindex.manifests import _strict_json
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "JsonValue", "digest_of", "dumps", "loads"]
 
-JsonValue: TypeAlias = Union[  # noqa: UP007 - a recursive alias needs the quoted form
-    None, bool, int, float, str, list["JsonValue"], dict[str, "JsonValue"]
-]
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 MAX_BYTES = _strict_json.MAX_BYTES
 MAX_DEPTH = _strict_json.MAX_DEPTH
@@ -51,7 +49,7 @@ def loads(data: bytes | str, *, max_bytes: int = MAX_BYTES) -> JsonValue:
     """
     raw = _strict_json.encoded(data, max_bytes)
     value = _read_fast(raw)
-    return _strict_json.read(raw) if value is _UNDECIDED else value
+    return cast("JsonValue", _strict_json.read(raw) if value is _UNDECIDED else value)
 
 
 def dumps(value: object) -> bytes:
@@ -73,9 +71,9 @@ _UNDECIDED = object()
 
 
 def _read_fast(raw: bytes) -> object:
-    """The value of ``raw`` if orjson alone proves it strict, else ``_UNDECIDED``.
+    r"""The value of ``raw`` if orjson alone proves it strict, else ``_UNDECIDED``.
 
-    Without ``\\u`` escapes every colon of the text is written back once, so that equal
+    Without ``\u`` escapes every colon of the text is written back once, so that equal
     counts mean that no pair was dropped as a duplicate.
     """
     if b"\\u" in raw or _LONG_INTEGER.search(raw):

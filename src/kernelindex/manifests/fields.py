@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import datetime
-import re
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic import GetCoreSchemaHandler, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    WithJsonSchema,
+)
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from kernelindex.ids import COMMIT, DIGEST, NAME, SLUG, TOKEN
 from kernelindex.manifests.durations import PATTERN, duration_ns
 
 MAX_INTEGER = 2**53 - 1
-INSTANT = r"^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$"
+INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?Z$"
 URL = r"^https://[^/?#\s]+\S*$"
 DOUBT_CODE = r"^[A-Z][A-Z0-9_]*$"
 
@@ -36,6 +42,16 @@ class Model(BaseModel):
         defer_build=True,
         regex_engine="rust-regex",
     )
+
+
+def one_of(*fields: str) -> dict[str, Any]:
+    """The JSON Schema part that says: exactly one of ``fields``."""
+    return {"oneOf": [{"required": [field]} for field in fields]}
+
+
+def any_of(*fields: str) -> dict[str, Any]:
+    """The JSON Schema part that says: at least one of ``fields``."""
+    return {"anyOf": [{"required": [field]} for field in fields]}
 
 
 class _Absent:
@@ -97,18 +113,19 @@ Int = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 Positive = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 Number = Annotated[
-    Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
-    | Annotated[float, Field(allow_inf_nan=False)],
+    Int | Annotated[float, Field(allow_inf_nan=False)],
     Field(union_mode="left_to_right"),
+    WithJsonSchema({"type": "number"}),
 ]
 NonNegative = Annotated[
-    Annotated[int, Field(ge=0, le=MAX_INTEGER)]
-    | Annotated[float, Field(ge=0, allow_inf_nan=False)],
+    Count | Annotated[float, Field(ge=0, allow_inf_nan=False)],
     Field(union_mode="left_to_right"),
+    WithJsonSchema({"type": "number", "minimum": 0}),
 ]
 Ratio = Annotated[
     Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1)],
     Field(union_mode="left_to_right"),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
 ]
 Duration = Annotated[
     int,
@@ -116,7 +133,6 @@ Duration = Annotated[
     BeforeValidator(_to_ns),
     WithJsonSchema(
         {
-            "title": "Duration",
             "anyOf": [
                 {"type": "integer", "minimum": 0, "maximum": MAX_INTEGER},
                 {"type": "string", "pattern": PATTERN, "maxLength": 64},
@@ -124,8 +140,11 @@ Duration = Annotated[
         }
     ),
 ]
-TextSet = Annotated[tuple[str, ...], Field(strict=False), AfterValidator(sorted_set)]
-TokenSet = Annotated[tuple[Token, ...], Field(strict=False), AfterValidator(sorted_set)]
+SET: Any = Field(
+    strict=False, json_schema_extra={"$comment": "a set: stored sorted, without repeats"}
+)
+TextSet = Annotated[tuple[str, ...], SET, AfterValidator(sorted_set)]
+TokenSet = Annotated[tuple[Token, ...], SET, AfterValidator(sorted_set)]
 
 
 class Artifact(Model):

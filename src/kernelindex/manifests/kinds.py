@@ -6,13 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from kernelindex.errors import ManifestError
 
 if TYPE_CHECKING:
     from kernelindex.manifests.fields import Model
     from kernelindex.manifests.metadata import Metadata
 
-__all__ = ["API_VERSIONS", "KINDS", "V1ALPHA1", "V1ALPHA2", "Kind", "metadata_model", "spec_model"]
+__all__ = [
+    "API_VERSIONS",
+    "KINDS",
+    "V1ALPHA1",
+    "V1ALPHA2",
+    "Kind",
+    "json_schema",
+    "metadata_model",
+    "spec_model",
+]
 
 V1ALPHA1 = "kernelindex.dev/v1alpha1"
 V1ALPHA2 = "kernelindex.dev/v1alpha2"
@@ -69,6 +80,26 @@ def spec_model(kind: str, api_version: str) -> type[Model]:
 def metadata_model() -> type[Metadata]:
     """The model of ``metadata``, the same for every kind."""
     return cast("type[Metadata]", _model("metadata", "Metadata"))
+
+
+def json_schema(kind: str, api_version: str = V1ALPHA1) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a whole manifest of ``kind``; treat it as read-only.
+
+    Raises ``ManifestError`` with code ``manifest.unknown_kind`` or
+    ``manifest.unknown_version``.
+    """
+    if kind not in KINDS:
+        raise ManifestError(
+            f"no kind {kind!r}; the kinds are {', '.join(KINDS)}", code="manifest.unknown_kind"
+        )
+    if api_version not in API_VERSIONS:
+        raise ManifestError(
+            f"no version {api_version!r}; the versions are {', '.join(API_VERSIONS)}",
+            code="manifest.unknown_version",
+        )
+    from kernelindex.manifests.schema import build_schema
+
+    return build_schema(kind, api_version)
 
 
 def _model(module: str, name: str) -> type[Model]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from kernelindex.errors import ManifestError
@@ -19,11 +19,20 @@ from kernelindex.manifests.fields import (
     Text,
     Text2000,
     Token,
+    one_of,
 )
+
+
+def _needs(role: str, field: str) -> dict[str, Any]:
+    return {"if": {"properties": {"role": {"const": role}}}, "then": {"required": [field]}}
 
 
 class Axis(Model):
     """One dimension that shapes are written in."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [_needs("constant", "value"), _needs("derived", "expression")]}
+    )
 
     role: Literal["variable", "constant", "derived"] = Field(
         description="Free, fixed by the operation, or computed from other axes."
@@ -65,6 +74,8 @@ class ScalarSpec(Model):
 
 class Argument(Model):
     """One input or output: exactly one of tensor and scalar."""
+
+    model_config = ConfigDict(json_schema_extra=one_of("tensor", "scalar"))
 
     name: Token = Field(description="Name of the argument.")
     tensor: Maybe[TensorSpec] = Field(None, description="Shape and element type.")
@@ -126,7 +137,8 @@ def _check_arguments(field: str, arguments: tuple[Argument, ...], axes: dict[str
         for dimension in argument.tensor.shape if argument.tensor else ():
             if isinstance(dimension, str) and dimension not in axes:
                 _refuse(
-                    "unknown_axis", f"an axis {dimension!r}, which {field} {argument.name} names"
+                    "unknown_axis",
+                    f"an axis {dimension!r}, as the shape of {argument.name} names it",
                 )
 
 
@@ -149,5 +161,5 @@ def _check_acyclic(axes: dict[str, Axis]) -> None:
             del uses[name]
 
 
-def _refuse(rule: str, wanted: str) -> None:
-    raise PydanticCustomError(rule, "{wanted}", {"wanted": wanted})  # type: ignore[misc]
+def _refuse(rule: str, wanted: str) -> NoReturn:
+    raise PydanticCustomError(rule, "{wanted}", {"wanted": wanted})

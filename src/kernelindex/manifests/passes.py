@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
-from kernelindex.manifests.fields import sorted_set
+from kernelindex.manifests.fields import SET, sorted_set
 
 TimedPass = Literal["forward", "backward", "full", "inference"]
-PassSet = Annotated[tuple[TimedPass, ...], Field(strict=False), AfterValidator(sorted_set)]
+PassSet = Annotated[tuple[TimedPass, ...], SET, AfterValidator(sorted_set)]

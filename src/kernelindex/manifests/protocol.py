@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from kernelindex.manifests.fields import (
+    SET,
     Commit,
     Count,
     Duration,
@@ -100,8 +101,8 @@ class Controlled(Model):
 class TimedRegion(Model):
     """What lies between start and stop besides the work itself."""
 
-    includes: Annotated[tuple[RegionPart, ...], Field(strict=False), AfterValidator(sorted_set)] = (
-        Field(description="Listed parts are timed; the others are not.")
+    includes: Annotated[tuple[RegionPart, ...], SET, AfterValidator(sorted_set)] = Field(
+        description="Listed parts are timed; the others are not."
     )
 
 
@@ -142,10 +143,8 @@ class ProcessModel(Model):
         description="Fresh for each generation, one a candidate, or one for all."
     )
     generations: Maybe[Positive] = Field(None, description="Generations a candidate at least.")
-    random_padding: Maybe[bool] = Field(
-        None, description="Whether allocations are padded at random."
-    )
-    isolated: Maybe[bool] = Field(None, description="Whether the candidate cannot reach the timer.")
+    random_padding: Maybe[bool] = Field(None, description="Whether allocations get random padding.")
+    isolated: Maybe[bool] = Field(None, description="Whether timers are out of its reach.")
 
 
 class Interleaving(Model):
@@ -186,7 +185,7 @@ class Warmup(Model):
     steady: Maybe[
         Annotated[
             tuple[Literal["samples", "clocks", "temperature", "compile_cache"], ...],
-            Field(strict=False),
+            SET,
             AfterValidator(sorted_set),
         ]
     ] = Field(None, description="What has to be steady.")
@@ -213,7 +212,7 @@ class Checks(Model):
     draws: Maybe[
         Annotated[
             tuple[Literal["own", "stress", "uneven", "empty_group", "overfull_group"], ...],
-            Field(strict=False),
+            SET,
             AfterValidator(sorted_set),
         ]
     ] = Field(None, description="Draws that are checked.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from kernelindex.manifests.fields import (
@@ -25,6 +25,7 @@ from kernelindex.manifests.fields import (
     Text500,
     Token,
     Url,
+    any_of,
 )
 
 Status = Literal[
@@ -58,6 +59,8 @@ class RunCorrectness(Model):
 
 class Latency(Model):
     """Time of one call, each value in ns."""
+
+    model_config = ConfigDict(json_schema_extra=any_of("median", "mean"))
 
     median: Maybe[Duration] = Field(None, description="Median.")
     mean: Maybe[Duration] = Field(None, description="Mean.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from kernelindex.manifests.fields import (
@@ -27,6 +27,7 @@ from kernelindex.manifests.fields import (
     Text1000,
     Token,
     TokenSet,
+    one_of,
 )
 from kernelindex.manifests.run import (
     Latency,
@@ -192,7 +193,9 @@ class Samples(Artifact):
 class BenchmarkRunV2(RunBase):
     """One immutable measurement event, with who measured and what was seen."""
 
-    status: Status | Literal["unstable", "aborted"] = Field(
+    model_config = ConfigDict(json_schema_extra=one_of("observedAt", "observedLocal"))
+
+    status: Literal[Status, "unstable", "aborted"] = Field(
         description="How it ended; unstable: no steady interval; aborted: cut short."
     )
     correctness: Maybe[RunCorrectnessV2] = Field(None, description="What checking found.")

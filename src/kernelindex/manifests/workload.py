@@ -153,9 +153,7 @@ class Routing(Model):
     @model_validator(mode="after")
     def _recorded_has_artifact(self) -> Routing:
         if self.distribution == "recorded" and self.artifact is None:
-            raise PydanticCustomError(
-                "recorded_artifact", "an artifact, as the routing is recorded"
-            )
+            raise PydanticCustomError("recorded_artifact", "an artifact, as it is recorded")
         return self
 
 
@@ -191,9 +189,7 @@ class ReferencePrecision(Model):
 class CorrectnessV2(Correctness):
     """When a result counts as correct, and against what."""
 
-    reference: Maybe[ReferencePrecision] = Field(
-        None, description="What results are compared with."
-    )
+    reference: Maybe[ReferencePrecision] = Field(None, description="What it is compared with.")
 
 
 class WorkloadCaseV2(_CaseBase):
