@@ -21,6 +21,8 @@ __all__ = [
     "workload",
 ]
 
+_KEY_PARTS = ("operationSpecDigest", "correctness", "aggregation")
+
 
 def described_source(entry: Entry) -> Row | Skipped:
     """A source is described in our registry; its row only tells what its id means."""
@@ -61,14 +63,13 @@ def operation_alias(entry: Entry) -> Row | Skipped:
 def workload(entry: Entry) -> Row | Skipped:
     """A WorkloadCase or WorkloadSuite; what a comparison key needs of it is remembered."""
     manifest = entry.parse()
-    if isinstance(manifest, Skipped) or (other := _other_digest(entry, manifest, "workloadDigest")):
-        return manifest if isinstance(manifest, Skipped) else other
+    if isinstance(manifest, Skipped):
+        return manifest
+    other = _other_digest(entry, manifest, "workloadDigest")
+    if other is not None:
+        return other
     spec = manifest.document["spec"]
-    kept = {
-        key: spec[key]
-        for key in ("operationSpecDigest", "correctness", "aggregation")
-        if key in spec
-    }
+    kept = {key: spec[key] for key in _KEY_PARTS if key in spec}
     entry.ledger.remember(entry.row["id"], manifest.digest, canonical.dumps(kept).decode())
     expected = {"operationId": spec["operationSpecDigest"]}
     return _row(entry, manifest, entry.row["id"], notes=entry.differing(expected))
