@@ -1,4 +1,4 @@
-"""GPU products, their nominal dense peaks, and the exact names sources give them.
+"""Which GPU a name means.
 
 A name resolves through a table or not at all: GB200 is not B200, H20 is not H200, and
 "NVIDIA H100" is an H100 of unknown form factor. Case, and space against ``-`` or ``_``,
@@ -8,60 +8,39 @@ do not matter; everything else does.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from kernelindex.errors import RegistryError
-from kernelindex.registry.resources import load_data
+from kernelindex.registry.products import (
+    Attainable,
+    Family,
+    Name,
+    Product,
+    fold_name,
+    load_products,
+    load_tables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-GIB = 2**30
+__all__ = [
+    "PRODUCTS",
+    "Attainable",
+    "GpuMatch",
+    "Product",
+    "find_family",
+    "find_gpu",
+    "fold_name",
+    "gpu_names",
+    "load_products",
+    "resolve_gpu",
+]
+
 MEMORY_TOLERANCE = 0.04
 """Drivers report less than the nominal size: an 80 GB H100 has 79.6 GiB, an H200 140.4."""
 
 _MIG = re.compile(r"(?P<parent>.+) mig (?P<profile>\d+g\.\d+gb(?:\+[a-z0-9.]+)?)", re.IGNORECASE)
-_SEPARATORS = re.compile(r"[\s_\-]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attainable:
-    """A peak measured on the product: FLOP/s of a dtype, or B/s for ``copy``."""
-
-    value: float
-    source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Product:
-    """One GPU as sold.
-
-    ``peaks_flops``  dtype id -> nominal dense operations per second (no sparsity; matrix
-                     units where they take the dtype; fp16 accumulates in fp32)
-    ``bandwidth_bytes_s``, ``l2_bytes``, ``power_watts``  nominal; ``None`` is not known
-    ``memory_bytes`` nominal GB as 2^30; ``None`` where the name leaves it open
-    ``attainable``   measured peaks: dtype id or ``copy`` -> value with its source
-    ``tick_ns``      resolution of device event times seen in data, with ``tick_source``
-    """
-
-    id: str
-    vendor: str
-    name: str
-    family: str
-    architecture: str
-    form_factor: str | None
-    memory_bytes: int | None
-    peaks_flops: Mapping[str, float]
-    bandwidth_bytes_s: float | None
-    l2_bytes: int | None
-    power_watts: float | None
-    source: str
-    notes: str = ""
-    attainable: Mapping[str, Attainable] = field(default_factory=dict)
-    tick_ns: int | None = None
-    tick_source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,32 +64,16 @@ class GpuMatch:
     virtual: bool = False
     power_limit_watts: float | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What one alias names."""
-
-    family: str
-    product: str | None = None
-    reason: str = ""
-    virtual: bool = False
-    power_limit_watts: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Family:
-    id: str
-    vendor: str
-    architecture: str
-    form_factors: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    products: dict[str, Product]
-    families: dict[str, _Family]
-    aliases: dict[str, _Entry]
-    not_names: dict[str, str]
+    @property
+    def label(self) -> str:
+        """The name for people: the product's, else the family's with what is open."""
+        if self.product is not None:
+            return self.product.name
+        if self.mig:
+            return f"{self.family} MIG {self.mig}"
+        if self.virtual:
+            return f"{self.family}, virtual"
+        return f"{self.family}, form factor unknown" if self.family else self.text
 
 
 def resolve_gpu(
@@ -118,26 +81,22 @@ def resolve_gpu(
 ) -> GpuMatch:
     """The GPU a source means by ``text``, with what else the source states of it.
 
-    Exact aliases only. ``form_factor`` (as the source wrote it) and ``memory_bytes``
+    Exact names only. ``form_factor`` (as the source wrote it) and ``memory_bytes``
     complete a name that leaves them open; they never override what the name says.
     """
-    name = fold_name(text)
-    tables = _load()
-    mig = _MIG.fullmatch(text.strip())
+    mig = _MIG.fullmatch(text.strip().replace("_", " "))
     if mig:
         parent = resolve_gpu(mig["parent"], vendor=vendor, form_factor=form_factor)
         return _as_slice(parent, text, mig["profile"].lower())
-    entry = tables.aliases.get(name)
-    if entry is None:
-        reason = tables.not_names.get(name, "not in the table of GPU names")
-        return GpuMatch(text=text, reason=reason)
-    family = tables.families[entry.family]
+    tables = load_tables()
+    name = tables.names.get(fold_name(text))
+    if name is None:
+        return GpuMatch(text=text, reason=_why_not(text, tables.not_names))
+    family = tables.families[name.family]
     if vendor and fold_name(vendor) != family.vendor:
         return GpuMatch(text=text, reason=f"a {family.vendor} name, but the vendor is {vendor}")
-    match = _match_of(text, entry, tables)
-    if match.product is not None and match.product.memory_bytes is not None:
-        return match
-    return _complete(match, family, form_factor, memory_bytes)
+    match = _match_of(text, name, family)
+    return match if match.virtual else _complete(match, family, form_factor, memory_bytes)
 
 
 def find_gpu(query: str) -> tuple[Product, ...]:
@@ -145,54 +104,49 @@ def find_gpu(query: str) -> tuple[Product, ...]:
 
     "h100" gives every H100; "b200" gives B200 alone; an unknown name gives nothing.
     """
-    tables = _load()
-    name = fold_name(query)
-    entry = tables.aliases.get(name)
-    if entry is None or entry.virtual:
+    tables = load_tables()
+    name = tables.names.get(fold_name(query))
+    if name is None or name.virtual:
         return ()
-    product = tables.products.get(entry.product or "")
-    whole = fold_name(entry.family)
-    if product is None or name == whole:
-        return tuple(p for p in tables.products.values() if p.family == entry.family)
+    relatives = [p for p in tables.products.values() if p.family == name.family]
+    product = tables.products.get(name.product or "")
+    if product is None or fold_name(query) == fold_name(name.family):
+        return tuple(relatives)
     if product.memory_bytes is None:
-        return tuple(
-            p
-            for p in tables.products.values()
-            if p.family == product.family and p.form_factor == product.form_factor
-        )
+        return tuple(p for p in relatives if p.form_factor == product.form_factor)
     return (product,)
 
 
 def find_family(query: str) -> str | None:
     """The family of an exact name ("NVIDIA H100 PCIe" is of "H100"), or ``None``."""
-    entry = _load().aliases.get(fold_name(query))
-    return entry.family if entry else None
+    name = load_tables().names.get(fold_name(query))
+    return name.family if name else None
 
 
 def gpu_names() -> tuple[str, ...]:
     """Every folded name that resolves, sorted: what a suggestion may be drawn from."""
-    return tuple(sorted(_load().aliases))
+    return tuple(sorted(load_tables().names))
 
 
-def fold_name(text: str) -> str:
-    """A name as it is looked up: lower case, runs of space, ``_`` and ``-`` as one space."""
-    return _SEPARATORS.sub(" ", text).strip().casefold()
+def _why_not(text: str, not_names: Mapping[str, str]) -> str:
+    if not text.strip():
+        return "no GPU is named"
+    return not_names.get(fold_name(text), "not in the table of GPU names")
 
 
-def _match_of(text: str, entry: _Entry, tables: _Tables) -> GpuMatch:
-    family = tables.families[entry.family]
-    product = tables.products.get(entry.product or "")
+def _match_of(text: str, name: Name, family: Family) -> GpuMatch:
+    product = load_products().get(name.product or "")
     return GpuMatch(
         text=text,
-        reason=entry.reason or ("exact name" if product else "form factor not stated"),
+        reason=name.reason or ("exact name" if product else "form factor not stated"),
         product=product,
         family=family.id,
         vendor=family.vendor,
         architecture=family.architecture,
         form_factor=product.form_factor if product else None,
         memory_bytes=product.memory_bytes if product else None,
-        virtual=entry.virtual,
-        power_limit_watts=entry.power_limit_watts,
+        virtual=name.virtual,
+        power_limit_watts=name.power_limit_watts,
     )
 
 
@@ -204,26 +158,19 @@ def _as_slice(parent: GpuMatch, text: str, profile: str) -> GpuMatch:
 
 
 def _complete(
-    match: GpuMatch, family: _Family, form_factor: str, memory_bytes: int | None
+    match: GpuMatch, family: Family, form_factor: str, memory_bytes: int | None
 ) -> GpuMatch:
     """Fill form factor and memory that the name leaves open from what else is stated."""
-    if match.virtual:
+    if match.product is not None and match.product.memory_bytes is not None:
         return match
-    stated = family.form_factors.get(fold_name(form_factor)) if form_factor else None
-    wanted = match.form_factor or (stated and _load().products[stated].form_factor)
-    candidates = [
-        product
-        for product in _load().products.values()
-        if product.family == family.id
-        and (wanted is None or product.form_factor == wanted)
-        and (memory_bytes is None or _is_size(product, memory_bytes))
-        and product.memory_bytes is not None
-    ]
-    if stated and _load().products[stated].memory_bytes is not None:
-        candidates = [p for p in candidates if p.id == stated]
-    if not (stated or memory_bytes) or len(candidates) != 1:
-        return _with_form_factor(match, stated)
-    product = candidates[0]
+    stated = load_products().get(family.form_factors.get(fold_name(form_factor), ""))
+    if match.product is not None and stated and stated.form_factor != match.form_factor:
+        return match
+    product = stated or match.product
+    if memory_bytes is not None:
+        product = _of_size(family, product, memory_bytes) or product
+    if product is None or product is match.product:
+        return match
     return replace(
         match,
         product=product,
@@ -233,64 +180,20 @@ def _complete(
     )
 
 
-def _with_form_factor(match: GpuMatch, stated: str | None) -> GpuMatch:
-    if stated is None or match.product is not None:
-        return match
-    product = _load().products[stated]
-    return replace(
-        match, product=product, form_factor=product.form_factor, reason="memory not stated"
-    )
+def _of_size(family: Family, like: Product | None, memory_bytes: int) -> Product | None:
+    """The one product of the family (and form factor of ``like``) with this memory."""
+    sized = [
+        product
+        for product in load_products().values()
+        if product.family == family.id
+        and (like is None or product.form_factor == like.form_factor)
+        and product.memory_bytes is not None
+        and abs(memory_bytes / product.memory_bytes - 1) <= MEMORY_TOLERANCE
+    ]
+    return sized[0] if len(sized) == 1 else None
 
 
-def _is_size(product: Product, memory_bytes: int) -> bool:
-    nominal = product.memory_bytes
-    return nominal is not None and abs(memory_bytes / nominal - 1) <= MEMORY_TOLERANCE
-
-
-def load_products() -> dict[str, Product]:
-    """Every product by id."""
-    return _load().products
-
-
-@cache
-def _load() -> _Tables:
-    data = load_data("hardware.json")
-    products = {row["id"]: _read_product(row) for row in data["products"]}
-    families = {row["id"]: _read_family(row) for row in data["families"]}
-    aliases: dict[str, _Entry] = {}
-    for row in data["products"]:
-        entry = _Entry(row["family"], row["id"], row.get("reason", ""))
-        for alias in row["names"]:
-            _add(aliases, alias, entry)
-    for row in data["families"]:
-        for alias in row["aliases"]:
-            _add(aliases, alias, _Entry(row["id"], row.get("product")))
-    for row in data["variants"]:
-        _add(aliases, row.pop("name"), _Entry(**row))
-    not_names = {fold_name(row["text"]): row["reason"] for row in data["not_names"]}
-    return _Tables(products, families, aliases, not_names)
-
-
-def _read_product(row: Mapping[str, Any]) -> Product:
-    known = {key: row[key] for key in row if key not in {"names", "memory_gib", "reason"}}
-    known["peaks_flops"] = {key: value * 1e12 for key, value in row["peaks_flops"].items()}
-    known["attainable"] = {k: Attainable(**v) for k, v in row.get("attainable", {}).items()}
-    gib = row["memory_gib"]
-    return Product(memory_bytes=None if gib is None else int(gib * GIB), **known)
-
-
-def _read_family(row: Mapping[str, Any]) -> _Family:
-    folded = {fold_name(text): product for text, product in row["form_factors"].items()}
-    return _Family(row["id"], row["vendor"], row["architecture"], folded)
-
-
-def _add(aliases: dict[str, _Entry], alias: str, entry: _Entry) -> None:
-    folded = fold_name(alias)
-    if aliases.setdefault(folded, entry) != entry:
-        raise RegistryError(f"GPU name {alias!r} is listed for two products", alias=alias)
-
-
-PRODUCTS: dict[str, Product]
+PRODUCTS: Mapping[str, Product]
 """``load_products()``, read on first use."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
 
 from kernelindex.errors import RegistryError
@@ -14,6 +13,8 @@ def load_data(name: str) -> Any:
 
     Raises RegistryError ``registry.unreadable`` where the file is missing or is not JSON.
     """
+    from importlib.resources import files
+
     resource = files("kernelindex.registry").joinpath("data", name)
     try:
         return json.loads(resource.read_bytes())
