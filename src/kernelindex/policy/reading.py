@@ -51,7 +51,11 @@ Spec = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFacts:
-    """What a workload and its operation say: the shape and how results are checked."""
+    """What a workload and its operation say: the shape and how results are checked.
+
+    ``computes`` is the pass whose work a call of the source operation is, by review; it
+    counts work where the protocol names no pass and never says which pass was timed.
+    """
 
     digest: str
     operation_digest: str
@@ -59,6 +63,7 @@ class WorkloadFacts:
     correctness_key: str
     comparator: str
     aggregation: Spec | None
+    computes: str | None
     spec: Spec
 
 
@@ -121,6 +126,7 @@ def read_workload(workload: Manifest, operation: Manifest) -> WorkloadFacts:
         correctness_key=correctness_key(spec),
         comparator=spec["correctness"]["comparator"],
         aggregation=spec.get("aggregation"),
+        computes=mapping.computes if mapping else None,
         spec=spec,
     )
 
@@ -203,7 +209,7 @@ def read_run(
         stack=environment.stack,
         source=observation.source,
         observed=_observed(spec),
-        cost=_cost(shape, timed_pass, known),
+        cost=_cost(workload, timed_pass, known),
         source_doubts=_source_doubts(spec, observation.source, shape, timed_pass, environment),
         bound=observation.bound,
         superseded_by=observation.superseded_by,
@@ -348,11 +354,16 @@ def _observed(spec: Spec) -> Observed:
     return Observed(text=text, zone=zone, date=date.group() if date else None)
 
 
-def _cost(shape: Shape, timed_pass: TimedPass, primary: Primary | None) -> Cost | None:
+def _cost(workload: WorkloadFacts, timed_pass: TimedPass, primary: Primary | None) -> Cost | None:
     """Work is counted for times of mapped cases; a suite's score is no single call."""
+    shape = workload.shape
     if not shape.mapped or not shape.axes or primary is None or primary.metric != "latency":
         return None
-    work = cost_of(shape.operation, str(timed_pass), dict(shape.axes), dict(shape.dtypes))
+    stated = timed_pass is not TimedPass.UNSTATED
+    work_pass = str(timed_pass) if stated else workload.computes
+    if work_pass is None:
+        return None
+    work = cost_of(shape.operation, work_pass, dict(shape.axes), dict(shape.dtypes))
     return Cost(flops=work.flops, bytes=work.bytes) if work else None
 
 
