@@ -328,7 +328,8 @@ def _sample_count(spec: Spec, primary: Primary | None) -> int | None:
         return count
     for item in spec.get("measurements") or ():
         if primary and (item["metric"], item["statistic"]) == (primary.metric, primary.statistic):
-            return item.get("sampleCount")
+            samples: int | None = item.get("sampleCount")
+            return samples
     return None
 
 
