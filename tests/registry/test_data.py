@@ -31,6 +31,7 @@ def test_products_are_complete_and_plausible() -> None:
         assert product.bandwidth_bytes_s is None or 1e11 < product.bandwidth_bytes_s < 1e13
         assert product.l2_bytes is None or 2**20 <= product.l2_bytes <= 2**28
         assert product.power_watts is None or 40 <= product.power_watts <= 1500
+        assert product.checked == "" or product.checked.startswith("https://")
         assert (product.tick_ns is None) == (product.tick_source == "")
         if not product.peaks_flops:
             assert product.notes, f"{key} has no peak and says not why"

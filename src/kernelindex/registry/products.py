@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 GIB = 2**30
 TERA = 1e12
 
+_AUTHORED = frozenset({"names", "reason", "memory_gib", "peaks_teraflops"})
+"""Fields of a row that the loader turns into something else."""
 _SEPARATORS = re.compile(r"[\s_\-]+")
 
 
@@ -38,6 +40,7 @@ class Product:
     ``memory_bytes`` nominal GB as 2^30; ``None`` where the name leaves it open
     ``attainable``   measured peaks: dtype id or ``copy`` -> value with its source
     ``tick_ns``      resolution of device event times seen in data, with ``tick_source``
+    ``checked``      a second place that prints the same rates; empty where none was found
     """
 
     id: str
@@ -56,6 +59,7 @@ class Product:
     attainable: Mapping[str, Attainable] = field(default_factory=dict)
     tick_ns: int | None = None
     tick_source: str = ""
+    checked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +117,8 @@ def load_tables() -> Tables:
 
 
 def _read_product(row: Mapping[str, Any]) -> Product:
-    known = {key: row[key] for key in row if key not in {"names", "memory_gib", "reason"}}
-    known["peaks_flops"] = {key: value * TERA for key, value in row["peaks_flops"].items()}
+    known = {key: row[key] for key in row if key not in _AUTHORED}
+    known["peaks_flops"] = {key: value * TERA for key, value in row["peaks_teraflops"].items()}
     known["attainable"] = {k: Attainable(**v) for k, v in row.get("attainable", {}).items()}
     gib = row["memory_gib"]
     return Product(memory_bytes=None if gib is None else gib * GIB, **known)
