@@ -8,6 +8,7 @@ from kernelindex.policy.samples import MIN_GENERATIONS, Samples
 from kernelindex.stats import Estimate, student_t_quantile
 
 MOST_GENERATIONS = 400
+NORMAL_QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +27,13 @@ class Settle:
 def settle_by_samples(estimate: Estimate, margin: float, samples: Samples) -> Settle:
     """The generations after which the same scatter would give a verdict.
 
-    Assumes the log ratio and the spread between generations stay as they are; more than
-    400 generations means that the difference is as large as the margin itself.
+    Assumes that the log ratio and the spread between generations stay as they are. Where
+    400 generations would not do, the difference is about as large as the margin itself.
     """
     gap = abs(abs(estimate.log_ratio) - margin)
     needed = _generations_needed(estimate, gap, samples.generations)
     if needed is None:
-        return Settle(text="the difference is as large as the margin: more runs settle nothing")
+        return Settle(text="too near the margin: 400 generations would not settle it")
     rounds = max(len(one) for one in samples.rounds)
     per_generation = samples.seconds_per_generation
     seconds = None if per_generation is None else 2.0 * needed * per_generation
@@ -44,9 +45,15 @@ def settle_by_samples(estimate: Estimate, margin: float, samples: Samples) -> Se
 
 
 def _generations_needed(estimate: Estimate, gap: float, now: int) -> int | None:
-    """The smallest number whose t interval is narrower than ``gap`` on each side."""
+    """The smallest number whose t interval is narrower than ``gap`` on each side.
+
+    Student's t lies above the normal quantile, so the search starts where that one fits.
+    """
     spread = estimate.standard_error * now**0.5
-    for count in range(max(now + 1, MIN_GENERATIONS), MOST_GENERATIONS + 1):
+    if gap <= 0.0 or (NORMAL_QUANTILE * spread / gap) ** 2 > MOST_GENERATIONS:
+        return None
+    least = max(now + 1, MIN_GENERATIONS, int((NORMAL_QUANTILE * spread / gap) ** 2))
+    for count in range(least, MOST_GENERATIONS + 1):
         if student_t_quantile(0.975, count - 1.0) * spread / count**0.5 < gap:
             return count
     return None

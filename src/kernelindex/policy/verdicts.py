@@ -32,6 +32,8 @@ CONFIDENCE = 0.95
 ALPHA = 1.0 - CONFIDENCE
 BY_RERUN = Settle(text="rerun both in one controlled batch; reported numbers carry no samples")
 
+BY_ONE_BATCH = Settle(text="measure both in one batch")
+
 
 class VerdictKind(StrEnum):
     """What may be said of the first entry against the second."""
@@ -141,9 +143,9 @@ def compare_samples(
     if a.batch != b.batch or a.runner != b.runner:
         across = cross_batch_estimate(a, b)
         if across is None:
-            settle = Settle(text="measure both in one batch")
-            return replace(unclear, reasons=("no_shared_anchor",), settle=settle)
-        return judge_estimate(across, margin, direction, a)
+            return replace(unclear, reasons=("no_shared_anchor",), settle=BY_ONE_BATCH)
+        verdict = judge_estimate(across, margin, direction, a)
+        return replace(verdict, settle=BY_ONE_BATCH if verdict.settle else None)
     if not enough_samples(a.rounds, b.rounds):
         return replace(unclear, settle=Settle(text="at least 3 generations of 8 rounds each"))
     verdict = judge_estimate(same_batch_estimate(a, b), margin, direction, a)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from kernelindex.policy.facts import Correctness, Level
+from kernelindex.policy.levels import EvidenceFacts, Replication, highest_level, level_of
+from tests.policy.factories import CONTROLLED, make_run
+
+REPRODUCIBLE = EvidenceFacts(
+    exact_source=True,
+    complete_workload=True,
+    complete_protocol=True,
+    software_versions=True,
+    raw_samples=True,
+)
+VERIFIED = replace(
+    REPRODUCIBLE,
+    signed_by_approved_key=True,
+    correctness_passed=True,
+    calibration_within_limits=True,
+    owner="us",
+    host="h1",
+    gpu="g1",
+)
+OTHER = Replication(
+    run_digest="sha256:x", owner="them", host="h2", gpu="g2", approved=True, ratio=1.02
+)
+CONTROLLED_RUN = make_run(protocol=CONTROLLED)
+
+
+def test_a_bare_number_is_reported_and_says_what_it_lacks() -> None:
+    report = level_of(make_run())
+    assert report.level is Level.REPORTED
+    assert report.next is Level.REPRODUCIBLE
+    assert report.missing == (
+        "the exact source",
+        "a complete workload",
+        "a complete protocol",
+        "software versions",
+        "raw samples",
+    )
+
+
+def test_each_level_needs_all_below_it() -> None:
+    assert level_of(make_run(), REPRODUCIBLE).level is Level.REPRODUCIBLE
+    assert level_of(CONTROLLED_RUN, VERIFIED).level is Level.VERIFIED
+    signed_only = replace(VERIFIED, raw_samples=False)
+    assert level_of(CONTROLLED_RUN, signed_only).level is Level.REPORTED
+    assert level_of(CONTROLLED_RUN, signed_only).missing == ("raw samples",)
+
+
+@pytest.mark.parametrize(
+    "name", [one.name for one in fields(EvidenceFacts) if one.default is False]
+)
+def test_no_piece_of_evidence_may_be_missing(name: str) -> None:
+    assert level_of(CONTROLLED_RUN, replace(VERIFIED, **{name: False})).level is not Level.VERIFIED
+
+
+def test_a_signature_does_not_verify_what_was_not_controlled_or_checked() -> None:
+    assert level_of(make_run(), VERIFIED).missing == ("a controlled run",)
+    unchecked = replace(
+        CONTROLLED_RUN, correctness=Correctness(asserted=False, comparator="not_asserted")
+    )
+    assert level_of(unchecked, VERIFIED).missing == ("correctness asserted and passed",)
+
+
+def test_replicated_needs_an_independent_approved_run_nearby() -> None:
+    report = level_of(CONTROLLED_RUN, replace(VERIFIED, replications=(OTHER,)))
+    assert report.level is Level.REPLICATED
+    assert (report.missing, report.next) == ((), None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"owner": "us"},
+        {"host": "h1"},
+        {"gpu": "g1"},
+        {"owner": ""},
+        {"approved": False},
+        {"ratio": 1.04},
+        {"ratio": 0.96},
+        {"ratio": 0.0},
+    ],
+)
+def test_what_is_no_replication(change: dict[str, object]) -> None:
+    evidence = replace(VERIFIED, replications=(replace(OTHER, **change),))
+    assert level_of(CONTROLLED_RUN, evidence).level is Level.VERIFIED
+
+
+def test_the_highest_counts_for_an_entry() -> None:
+    reports = [level_of(make_run()), level_of(CONTROLLED_RUN, VERIFIED)]
+    assert highest_level(reports).level is Level.VERIFIED
