@@ -9,7 +9,8 @@ import pytest
 
 from kernelindex.manifests import Manifest, parse
 from kernelindex.policy import reading
-from kernelindex.policy.facts import Profile, RunFacts, TimedPass
+from kernelindex.policy.facts import Profile, RunFacts, Shape, TimedPass
+from kernelindex.policy.run_values import read_source_doubts
 
 V1, V2 = "kernelindex.dev/v1alpha1", "kernelindex.dev/v1alpha2"
 OBSERVATION = reading.ObservationFacts(source="somebody")
@@ -196,3 +197,20 @@ def test_without_equivalence_the_line_is_the_manifest_own_entry_point() -> None:
     assert facts.line.entry_point == "a.py:f"
     assert facts.revision == "1.2"
     assert OPERATION.digest[7:15] in facts.line.id
+
+
+@pytest.mark.parametrize(("is_time", "size"), [(True, 1e6), (False, None)])
+def test_a_size_in_time_is_no_size_of_memory(is_time: bool, size: float | None) -> None:
+    """The harness's extra time belongs to times of Liger's MoE, not to its peak memory."""
+    shape = Shape(
+        operation="moe-mlp",
+        family="moe",
+        mapped=True,
+        axes=(("experts", 64), ("hidden", 2048), ("intermediate", 768)),
+        dtypes=(),
+    )
+    doubts = read_source_doubts(
+        "liger-kernel-bench", shape, TimedPass.BACKWARD, "h100-sxm5-80gb", is_time=is_time
+    )
+    sizes = {doubt.code: doubt.shift_ns for doubt in doubts}
+    assert sizes["HARNESS_WORK_IN_TIMED_REGION"] == size

@@ -7,7 +7,6 @@ protocols and environments.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,35 +15,33 @@ from kernelindex.policy.comparison import PrimaryProblem, correctness_key, prima
 from kernelindex.policy.device_reading import read_device, read_stack
 from kernelindex.policy.facts import (
     UNSTATED,
-    Correctness,
-    Cost,
     DeviceClass,
-    Doubt,
-    Interval,
     Line,
-    Observed,
     Primary,
     Profile,
     ProtocolSemantics,
     RunFacts,
     Shape,
-    Spread,
     TimedPass,
 )
-from kernelindex.registry.costs import cost_of
+from kernelindex.policy.run_values import (
+    read_correctness,
+    read_cost,
+    read_interval,
+    read_observed,
+    read_own_doubts,
+    read_sample_count,
+    read_source_doubts,
+    read_spread,
+)
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.equivalence import OperationMapping, map_line, map_operation
-from kernelindex.registry.hardware import PRODUCTS
 from kernelindex.registry.protocols import pass_of
-from kernelindex.registry.sources_info import find_source, shift_ns
 
 if TYPE_CHECKING:
     from kernelindex.manifests import Manifest
 
 CONTROLLED_HARNESS = "kernelindex-runner"
-NOT_ASSERTED = "not_asserted"
-SPREADS = (("p20", "p80"), ("p25", "p75"), ("p05", "p95"), ("minimum", "maximum"))
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 Spec = Mapping[str, Any]
 
@@ -189,14 +186,14 @@ def read_run(
         status=spec["status"],
         primary=known,
         primary_problem=primary.code if isinstance(primary, PrimaryProblem) else None,
-        spread=_spread(spec, known),
-        interval=_interval(spec, known, protocol.semantics.profile),
-        sample_count=_sample_count(spec, known),
+        spread=read_spread(spec, known),
+        interval=read_interval(spec, known, protocol.semantics.profile),
+        sample_count=read_sample_count(spec, known),
         shape=shape,
         timed_pass=timed_pass,
         protocol=protocol.semantics,
         correctness_key=workload.correctness_key,
-        correctness=_correctness(spec, workload.comparator),
+        correctness=read_correctness(spec, workload.comparator),
         device=environment.device,
         line=implementation.line,
         revision=implementation.revision,
@@ -208,9 +205,18 @@ def read_run(
         environment_digest=environment.digest,
         stack=environment.stack,
         source=observation.source,
-        observed=_observed(spec),
-        cost=_cost(workload, timed_pass, known),
-        source_doubts=_source_doubts(spec, observation.source, shape, timed_pass, environment),
+        observed=read_observed(spec),
+        cost=read_cost(shape, timed_pass, workload.computes, known),
+        source_doubts=(
+            *read_source_doubts(
+                observation.source,
+                shape,
+                timed_pass,
+                environment.device.product_id,
+                is_time="timing" in spec,
+            ),
+            *read_own_doubts(spec),
+        ),
         bound=observation.bound,
         superseded_by=observation.superseded_by,
         retracted=observation.retracted,
@@ -296,103 +302,6 @@ def _line(implementation: Manifest, source: str, project: str | None) -> Line:
         project=owner,
         entry_point=entry_point,
     )
-
-
-def _spread(spec: Spec, primary: Primary | None) -> Spread | None:
-    if primary is None:
-        return None
-    values = {
-        item["statistic"]: item["value"]
-        for item in spec.get("measurements") or ()
-        if item["metric"] == primary.metric and item["unit"] == primary.unit
-    }
-    if primary.metric == "latency":
-        values |= spec.get("timing", {}).get("latencyNs", {})
-    for low, high in SPREADS:
-        if low in values and high in values:
-            return Spread(kind=f"{low}-{high}", low=values[low], high=values[high])
-    return None
-
-
-def _interval(spec: Spec, primary: Primary | None, profile: Profile) -> Interval | None:
-    """A confidence interval counts only where our own protocol made it."""
-    bounds = spec.get("timing", {}).get("latencyNs", {}).get("confidence95")
-    if primary is None or profile is not Profile.CONTROLLED or not bounds:
-        return None
-    return Interval(low=bounds[0], high=bounds[1])
-
-
-def _sample_count(spec: Spec, primary: Primary | None) -> int | None:
-    if "timing" in spec:
-        count: int | None = spec["timing"].get("samples")
-        return count
-    for item in spec.get("measurements") or ():
-        if primary and (item["metric"], item["statistic"]) == (primary.metric, primary.statistic):
-            samples: int | None = item.get("sampleCount")
-            return samples
-    return None
-
-
-def _correctness(spec: Spec, workload_comparator: str) -> Correctness:
-    stated = spec.get("correctness", {})
-    comparator = stated.get("comparator", workload_comparator)
-    return Correctness(
-        asserted=NOT_ASSERTED not in (comparator, workload_comparator),
-        comparator=comparator,
-        max_absolute_error=stated.get("maximumAbsoluteError"),
-        max_relative_error=stated.get("maximumRelativeError"),
-        matched_ratio=stated.get("matchedRatio"),
-    )
-
-
-def _observed(spec: Spec) -> Observed:
-    """The instant as text; its calendar date only where the text begins with one."""
-    if "observedAt" in spec:
-        text, zone = spec["observedAt"], "utc"
-    else:
-        text, zone = spec["observedLocal"]["text"], UNSTATED
-    date = _DATE.match(text)
-    return Observed(text=text, zone=zone, date=date.group() if date else None)
-
-
-def _cost(workload: WorkloadFacts, timed_pass: TimedPass, primary: Primary | None) -> Cost | None:
-    """Work is counted for times of mapped cases; a suite's score is no single call."""
-    shape = workload.shape
-    if not shape.mapped or not shape.axes or primary is None or primary.metric != "latency":
-        return None
-    stated = timed_pass is not TimedPass.UNSTATED
-    work_pass = str(timed_pass) if stated else workload.computes
-    if work_pass is None:
-        return None
-    work = cost_of(shape.operation, work_pass, dict(shape.axes), dict(shape.dtypes))
-    return Cost(flops=work.flops, bytes=work.bytes) if work else None
-
-
-def _source_doubts(
-    spec: Spec, source: str, shape: Shape, timed_pass: TimedPass, environment: EnvironmentFacts
-) -> tuple[Doubt, ...]:
-    info = find_source(source)
-    product = PRODUCTS.get(environment.device.product_id or "")
-    curated = [
-        Doubt(
-            code=item.code,
-            effect=item.effect,
-            text=item.text,
-            shift_ns=shift_ns(item, product, dict(shape.axes)),
-        )
-        for item in (info.doubts if info else ())
-        if item.applies_to(shape.operation, str(timed_pass))
-    ]
-    own = [
-        Doubt(
-            code=item["code"],
-            effect=item["effect"],
-            text=item.get("text", ""),
-            shift_ns=item.get("shiftNs"),
-        )
-        for item in spec.get("doubts") or ()
-    ]
-    return (*curated, *own)
 
 
 def _extra(spec: Spec) -> dict[str, object]:
