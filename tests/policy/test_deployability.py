@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kernelindex.policy.deployability import LABELS, UNKNOWN, Checklist, checklist
+
+COMPLETE: dict[str, Any] = {
+    "projectRevision": {"repository": "https://example.org/r", "commit": "a" * 40},
+    "buildVariants": [{"name": "pip", "install": {"kind": "pip", "package": "thing"}}],
+    "licensing": {"declared": "MIT", "concluded": "MIT AND BSD-2-Clause"},
+    "support": {"hardwareArchitectures": ["sm_90"], "dtypes": []},
+}
+
+MISSING: dict[str, tuple[dict[str, Any], str]] = {
+    "source": ({"projectRevision": {"version": "1.0"}}, "no source is named"),
+    "revision": (
+        {"projectRevision": {"repository": "https://example.org/r"}},
+        "no commit, version or digest pins it",
+    ),
+    "licence": (
+        {"licensing": {"declared": "MIT"}},
+        "licence MIT declared, not concluded with its dependencies",
+    ),
+    "install": ({"buildVariants": []}, "no install recipe"),
+    "architecture": (
+        {"support": {"hardwareArchitectures": ["sm_80", "sm_100"]}},
+        "not stated as tested on sm_90 (tested: sm_80, sm_100)",
+    ),
+}
+
+
+def test_all_requirements_met_is_deployable() -> None:
+    found = checklist(COMPLETE, architecture="sm_90")
+    assert found.deployable
+    assert found.why_not == ()
+    assert [item.label for item in found.items] == list(LABELS.values())
+
+
+@pytest.mark.parametrize("code", LABELS)
+def test_each_requirement_counts_and_says_why_not(code: str) -> None:
+    change, text = MISSING[code]
+    found = checklist(COMPLETE | change, architecture="sm_90")
+    assert not found.deployable
+    assert [item.code for item in found.items if not item.met] == [code]
+    assert found.why_not == (text,)
+
+
+def test_archived_source_is_source_and_pins_it() -> None:
+    spec = COMPLETE | {"projectRevision": {}, "source": {"contentDigest": "sha256:x"}}
+    assert checklist(spec, architecture="sm_90").deployable
+
+
+@pytest.mark.parametrize(
+    ("licensing", "text"),
+    [({}, "no licence is stated"), ({"declared": "see file"}, "licence unclear")],
+)
+def test_licences_that_help_nobody(licensing: dict[str, str], text: str) -> None:
+    spec = COMPLETE | {"licensing": licensing}
+    assert checklist(spec, architecture="sm_90").why_not == (text,)
+
+
+def test_a_copy_in_a_benchmark_cannot_be_installed() -> None:
+    found = checklist(COMPLETE, architecture="sm_90", restated=True)
+    assert found.why_not == ("exists only as a copy inside a benchmark script",)
+
+
+def test_nothing_known_is_not_deployable() -> None:
+    assert not Checklist(items=()).deployable
+    assert not UNKNOWN.deployable
