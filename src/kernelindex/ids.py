@@ -30,82 +30,14 @@ _SLUG_LENGTH = 100
 _SHORT_LENGTH = 8
 
 # Letters that no Unicode decomposition takes to ASCII; lower case only.
-_LETTERS = {
-    **dict(
-        zip("æœøłđðþßıħŋ", ["ae", "oe", "o", "l", "d", "d", "th", "ss", "i", "h", "n"], strict=True)
-    ),
-    **dict(
-        zip(
-            "αβγδεζηθικλμνξοπρσςτυφχψω",
-            [
-                "a",
-                "b",
-                "g",
-                "d",
-                "e",
-                "z",
-                "i",
-                "th",
-                "i",
-                "k",
-                "l",
-                "m",
-                "n",
-                "x",
-                "o",
-                "p",
-                "r",
-                "s",
-                "s",
-                "t",
-                "y",
-                "f",
-                "ch",
-                "ps",
-                "o",
-            ],
-            strict=True,
-        )
-    ),
-    **dict(
-        zip(
-            "абвгдежзийклмнопрстуфхцчшщыэюя",
-            [
-                "a",
-                "b",
-                "v",
-                "g",
-                "d",
-                "e",
-                "zh",
-                "z",
-                "i",
-                "i",
-                "k",
-                "l",
-                "m",
-                "n",
-                "o",
-                "p",
-                "r",
-                "s",
-                "t",
-                "u",
-                "f",
-                "kh",
-                "ts",
-                "ch",
-                "sh",
-                "shch",
-                "y",
-                "e",
-                "iu",
-                "ia",
-            ],
-            strict=True,
-        )
-    ),
-}
+_TRANSLITERATED = """
+    æ=ae œ=oe ø=o ł=l đ=d ð=d þ=th ß=ss ı=i ħ=h ŋ=n
+    α=a β=b γ=g δ=d ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s ς=s τ=t υ=y φ=f
+    χ=ch ψ=ps ω=o
+    а=a б=b в=v г=g д=d е=e ж=zh з=z и=i й=i к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f х=kh
+    ц=ts ч=ch ш=sh щ=shch ы=y э=e ю=iu я=ia
+"""
+_LETTERS = dict(pair.split("=") for pair in _TRANSLITERATED.split())
 
 
 def is_digest(text: str) -> bool:

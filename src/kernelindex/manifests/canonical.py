@@ -9,6 +9,7 @@ fast paths to the plain ones.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from typing import TypeAlias, cast
 
@@ -18,7 +19,7 @@ import rfc8785
 from kernelindex.errors import CanonicalError
 from kernelindex.manifests import _strict_json
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "JsonValue", "digest_of", "dumps", "loads"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "JsonValue", "digest_of", "dumps", "loads", "reread"]
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
@@ -60,6 +61,23 @@ def dumps(value: object) -> bytes:
     """
     written = _write_fast(value)
     return _write_plain(value) if written is None else written
+
+
+def reread(written: bytes | str) -> JsonValue:
+    """The value of a text that ``dumps`` wrote, such as a stored body.
+
+    RFC 8785 writes the double 1e20 as 100000000000000000000, which ``loads`` refuses as an
+    integer; here such a token is the double that it was.
+    """
+    raw = written.encode() if isinstance(written, str) else written
+    if _LONG_INTEGER.search(raw):
+        return cast("JsonValue", json.loads(raw, parse_int=_integer_or_double))
+    return cast("JsonValue", orjson.loads(raw))
+
+
+def _integer_or_double(token: str) -> int | float:
+    value = int(token)
+    return value if abs(value) <= _strict_json.MAX_INTEGER else float(value)
 
 
 def digest_of(value: object) -> str:

@@ -31,7 +31,8 @@ _OPERATORS: Mapping[str, Callable[[int, int], int]] = {
     "//": operator.floordiv,
 }
 
-Node: TypeAlias = "int | str | tuple[str, Node, Node]"
+# Postfix: operands before their operator, so that a long sum costs no depth.
+Program: TypeAlias = "tuple[int | str, ...]"
 
 
 def evaluate(expression: str, axes: Mapping[str, int]) -> int:
@@ -40,12 +41,22 @@ def evaluate(expression: str, axes: Mapping[str, int]) -> int:
     Raises ``ManifestError`` with code ``expression.syntax``, ``expression.unknown_axis``,
     ``expression.division_by_zero`` or ``expression.too_large``.
     """
-    return _value(_parse(expression), axes, expression)
+    stack: list[int] = []
+    for step in _parse(expression):
+        if isinstance(step, int):
+            stack.append(step)
+        elif step in _OPERATORS:
+            right, left = stack.pop(), stack.pop()
+            stack.append(_apply(step, left, right, expression))
+        else:
+            stack.append(_axis(step, axes, expression))
+    return stack[0]
 
 
 def axis_names(expression: str) -> frozenset[str]:
     """The axes that ``expression`` names. Raises like ``evaluate``."""
-    return frozenset(_names(_parse(expression)))
+    steps = _parse(expression)
+    return frozenset(s for s in steps if isinstance(s, str) and s not in _OPERATORS)
 
 
 def is_expression(text: str) -> bool:
@@ -57,41 +68,31 @@ def is_expression(text: str) -> bool:
     return True
 
 
-def _value(node: Node, axes: Mapping[str, int], expression: str) -> int:
-    if isinstance(node, int):
-        return node
-    if isinstance(node, str):
-        if node not in axes:
-            known = ", ".join(sorted(axes)) or "none"
-            _refuse("unknown_axis", expression, f"axis {node!r} is not among: {known}")
-        return axes[node]
-    sign, left, right = node
-    a, b = _value(left, axes, expression), _value(right, axes, expression)
-    if b == 0 and sign in {"%", "//"}:
+def _axis(name: str, axes: Mapping[str, int], expression: str) -> int:
+    if name not in axes:
+        known = ", ".join(sorted(axes)) or "none"
+        _refuse("unknown_axis", expression, f"axis {name!r} is not among: {known}")
+    return axes[name]
+
+
+def _apply(sign: str, left: int, right: int, expression: str) -> int:
+    if right == 0 and sign in {"%", "//"}:
         _refuse("division_by_zero", expression, f"the right side of {sign} is 0")
-    result = _OPERATORS[sign](a, b)
+    result = _OPERATORS[sign](left, right)
     if abs(result) > MAX_RESULT:
         _refuse("too_large", expression, "a value passes 10^36")
     return result
 
 
-def _names(node: Node) -> Iterator[str]:
-    if isinstance(node, str):
-        yield node
-    elif isinstance(node, tuple):
-        yield from _names(node[1])
-        yield from _names(node[2])
-
-
 @lru_cache(maxsize=4096)
-def _parse(expression: str) -> Node:
+def _parse(expression: str) -> Program:
     if len(expression) > MAX_LENGTH:
         _refuse("syntax", expression, f"longer than {MAX_LENGTH} characters")
     reader = _Reader(expression)
-    node = reader.sum(0)
+    reader.sum(0)
     if reader.current is not None:
         _refuse("syntax", expression, f"{reader.current!r} where the end was wanted")
-    return node
+    return tuple(reader.program)
 
 
 class _Reader:
@@ -101,38 +102,43 @@ class _Reader:
         self.expression = expression
         self.tokens = _tokens(expression)
         self.current = next(self.tokens, None)
+        self.program: list[int | str] = []
 
     def advance(self) -> str | None:
         taken, self.current = self.current, next(self.tokens, None)
         return taken
 
-    def sum(self, depth: int) -> Node:
+    def sum(self, depth: int) -> None:
+        self.product(depth)
+        while (sign := self.current) in _SUMS:
+            self.advance()
+            self.product(depth)
+            self.program.append(str(sign))
+
+    def product(self, depth: int) -> None:
+        self.atom(depth)
+        while (sign := self.current) in _PRODUCTS:
+            self.advance()
+            self.atom(depth)
+            self.program.append(str(sign))
+
+    def atom(self, depth: int) -> None:
         if depth > MAX_DEPTH:
             _refuse("syntax", self.expression, f"nested deeper than {MAX_DEPTH}")
-        node = self.product(depth)
-        while self.current in _SUMS:
-            node = (str(self.advance()), node, self.product(depth))
-        return node
-
-    def product(self, depth: int) -> Node:
-        node = self.atom(depth)
-        while self.current in _PRODUCTS:
-            node = (str(self.advance()), node, self.atom(depth))
-        return node
-
-    def atom(self, depth: int) -> Node:
         token = self.advance()
         if token == "-":
-            return ("-", 0, self.atom(depth + 1)) if depth < MAX_DEPTH else self.sum(depth + 1)
-        if token == "(":
-            node = self.sum(depth + 1)
+            self.program.append(0)
+            self.atom(depth + 1)
+            self.program.append("-")
+        elif token == "(":
+            self.sum(depth + 1)
             if self.advance() != ")":
                 _refuse("syntax", self.expression, "a parenthesis is not closed")
-            return node
-        if token is None or not token[0].isalnum():
+        elif token is None or not token[0].isalnum():
             seen = "the end" if token is None else repr(token)
             _refuse("syntax", self.expression, f"{seen} where an integer or axis was wanted")
-        return int(token) if token.isdigit() else token
+        else:
+            self.program.append(int(token) if token.isdigit() else token)
 
 
 def _tokens(expression: str) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _type(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
 
 
 def _plain(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
-    return {"boolean": "true or false"}.get(schema["type"], schema["type"])
+    return "true or false" if schema["type"] == "boolean" else str(schema["type"])
 
 
 def _text(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
