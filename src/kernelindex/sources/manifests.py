@@ -34,7 +34,7 @@ _SUFFIXES = {".json": "json", ".yaml": "yaml", ".yml": "yaml"} | dict.fromkeys(
     _LINE_SUFFIXES, "lines"
 )
 # A document marker of YAML stands at the start of a line, even inside a block of text.
-_YAML_DOCUMENT = re.compile(r"^---(?:[ \t].*)?$", re.MULTILINE)
+_YAML_DOCUMENT = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 
 Form = Literal["json", "yaml", "lines"]
 
