@@ -39,7 +39,7 @@ def resolver(**hosts: str) -> Callable[[str, int], list[Address]]:
 
 
 def ok(request: httpx2.Request) -> httpx2.Response:
-    return httpx2.Response(200, content=b"payload")
+    return httpx2.Response(200, content=iter([b"payload"]))
 
 
 def refused(code: str, url: str, folder: Path, **seams: object) -> SourceError:
@@ -137,7 +137,7 @@ def test_a_relative_redirect_is_followed(tmp_path: Path) -> None:
     def answer(request: httpx2.Request) -> httpx2.Response:
         if request.url.path == "/old":
             return httpx2.Response(301, headers={"location": "new.jsonl"})
-        return httpx2.Response(200, content=b"{}")
+        return httpx2.Response(200, content=iter([b"{}"]))
 
     dns = resolver(data_example=PUBLIC)
     got = fetch("https://data.example/old", tmp_path, transport=Recording(answer), resolver=dns)
@@ -162,7 +162,7 @@ def test_redirects_that_are_not_followed(tmp_path: Path, location: str, code: st
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://a.example/x", "https://", "https://u@a.example/x", "http://["]
+    "url", ["ftp://a.example/x", "https://", "https://u@a.example/x", "https://a.example:99999999/"]
 )
 def test_urls_that_are_refused_unasked(tmp_path: Path, url: str) -> None:
     refused("source.url_refused", url, tmp_path, transport=Recording(ok))
