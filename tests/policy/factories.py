@@ -171,6 +171,6 @@ def with_samples(entry: Entry, samples: Samples) -> Entry:
         entry.representative,
         protocol=CONTROLLED,
         primary=make_primary(values[len(values) // 2]),
-        extra={"samples": samples},
+        samples=samples,
     )
     return replace(entry, runs=(run,), representative=run)

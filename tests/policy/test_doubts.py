@@ -8,7 +8,6 @@ from kernelindex.policy.doubts import (
     CODES,
     EFFECTS,
     PassTimes,
-    Telemetry,
     doubts_of,
     inconsistent_reruns,
     known_shift_ns,
@@ -17,6 +16,7 @@ from kernelindex.policy.doubts import (
     shared_codes,
 )
 from kernelindex.policy.facts import Correctness, Cost, Doubt, Observed, RunFacts, Spread
+from kernelindex.policy.samples import Telemetry
 from tests.policy.factories import SHAPE, make_line, make_primary, make_product, make_run, on
 
 HARNESS = Doubt(code="HARNESS_WORK_IN_TIMED_REGION", effect="shifts", text="", shift_ns=7e5)
@@ -30,11 +30,11 @@ CASES: dict[str, RunFacts] = {
     "BELOW_TIMER_RESOLUTION": make_run(value=600.0),
     "HARNESS_WORK_IN_TIMED_REGION": make_run(value=MS, source_doubts=(HARNESS,)),
     "CLOCKS_UNSTABLE": make_run(
-        value=MS, extra={"telemetry": Telemetry(sm_clock_low_mhz=1440, sm_clock_high_mhz=1980)}
+        value=MS, telemetry=Telemetry(sm_clock_low_mhz=1440, sm_clock_high_mhz=1980)
     ),
-    "THROTTLED": make_run(value=MS, extra={"telemetry": Telemetry(throttle_reasons=("power",))}),
-    "BIMODAL": make_run(value=MS, extra={"telemetry": Telemetry(bimodal=True)}),
-    "HOST_BOUND": make_run(value=MS, extra={"telemetry": Telemetry(busy_share=0.7)}),
+    "THROTTLED": make_run(value=MS, telemetry=Telemetry(throttle_reasons=("power",))),
+    "BIMODAL": make_run(value=MS, telemetry=Telemetry(bimodal=True)),
+    "HOST_BOUND": make_run(value=MS, telemetry=Telemetry(busy_share=0.7)),
     "SINGLE_SAMPLE": make_run(value=MS, sample_count=1),
     "NO_SOFTWARE_VERSIONS": make_run(value=MS, stack=()),
     "UNIFORM_ROUTING_ONLY": make_run(

@@ -12,7 +12,7 @@ from kernelindex.policy.entries import Entry
 from kernelindex.policy.facts import Direction, Spread
 from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.ranking import Ranking, rank
-from kernelindex.policy.samples import RoundMedians, samples_of
+from kernelindex.policy.samples import RoundMedians
 from kernelindex.policy.verdicts import VerdictKind, compare_in_cohort
 from kernelindex.stats import Random
 from tests.policy.factories import make_entry, make_primary, make_rounds, make_samples, with_samples
@@ -174,14 +174,14 @@ class TestControlled:
 
 def add_noise(entry: Entry, size: float) -> Entry:
     """Generations pushed apart by +-size with the mean log kept, and the value as it was."""
-    samples = samples_of(entry.representative)
+    samples = entry.representative.samples
     assert samples is not None
     push = {0: size, 1: -size}
     rounds: RoundMedians = tuple(
         tuple(value * math.exp(push.get(index, 0.0)) for value in one)
         for index, one in enumerate(samples.rounds)
     )
-    run = replace(entry.representative, extra={"samples": replace(samples, rounds=rounds)})
+    run = replace(entry.representative, samples=replace(samples, rounds=rounds))
     return replace(entry, runs=(run,), representative=run)
 
 

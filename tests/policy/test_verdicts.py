@@ -106,7 +106,7 @@ class TestCompare:
         a, b = pair(1, ratio=1.03)
         first, second = with_samples(make_entry("a"), a), with_samples(make_entry("b"), b)
         assert compare(first, second, TOLERANCE).kind is SLOWER
-        without = replace(second.representative, extra={})
+        without = replace(second.representative, samples=None)
         plain = replace(second, runs=(without,), representative=without)
         assert compare(first, plain, TOLERANCE).reasons == ("within_tolerance",)
 

@@ -18,6 +18,7 @@ from kernelindex.policy.limits import above_physical_floor, beats_memory_floor, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kernelindex.policy.samples import Telemetry
     from kernelindex.registry.hardware import Product
 
 BLOCKS, SHIFTS, NOTE = "blocks", "shifts", "note"
@@ -62,20 +63,6 @@ class PassTimes:
     full_ns: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Telemetry:
-    """What a controlled run saw of its device; None where it was not sampled.
-
-    ``busy_share`` is traced device time over event time, of 1.
-    """
-
-    sm_clock_low_mhz: float | None = None
-    sm_clock_high_mhz: float | None = None
-    throttle_reasons: tuple[str, ...] = ()
-    busy_share: float | None = None
-    bimodal: bool = False
-
-
 def doubts_of(
     facts: RunFacts,
     *,
@@ -95,7 +82,7 @@ def doubts_of(
         *_identity(facts),
         *_timing(facts, product),
         *_physical(facts, product),
-        *_telemetry(facts.extra.get("telemetry")),
+        *_telemetry(facts.telemetry),
         *_provenance(facts, newest),
     ]
     if passes is not None and passes_disagree(passes):
@@ -204,8 +191,8 @@ def _physical(facts: RunFacts, product: Product | None) -> list[Doubt]:
     return []
 
 
-def _telemetry(seen: object) -> list[Doubt]:
-    if not isinstance(seen, Telemetry):
+def _telemetry(seen: Telemetry | None) -> list[Doubt]:
+    if seen is None:
         return []
     found = []
     low, high = seen.sm_clock_low_mhz, seen.sm_clock_high_mhz

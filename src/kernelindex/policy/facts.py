@@ -6,9 +6,11 @@ database, a clock or the order of import. ``policy.reading`` builds them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping  # noqa: TC003 - the catalog reads these annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from kernelindex.policy.samples import Samples, Telemetry  # noqa: TC001 - likewise
 
 UNSTATED = "unstated"
 
@@ -227,4 +229,6 @@ class RunFacts:
     superseded_by: str | None = None
     retracted: str | None = None
     inferred: bool = False
+    samples: Samples | None = None
+    telemetry: Telemetry | None = None
     extra: Mapping[str, object] = field(default_factory=dict)

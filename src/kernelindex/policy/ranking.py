@@ -14,7 +14,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.facts import Direction
-from kernelindex.policy.samples import samples_of
 from kernelindex.policy.verdicts import (
     Verdict,
     VerdictKind,
@@ -84,7 +83,7 @@ def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
     if len(ordered) < 2:
         return _only_result(ordered)
     pairs: dict[tuple[int, int], Verdict] = {}
-    if any(samples_of(entry.representative) for entry in ordered):
+    if any(entry.representative.samples for entry in ordered):
         pairs = judge_pairs(ordered, tolerance)
         standings = _standings_by_pairs(len(ordered), pairs)
     else:

@@ -18,7 +18,6 @@ from kernelindex.policy.eligibility import exclusions
 from kernelindex.policy.entries import Entry, build_entry, entry_key
 from kernelindex.policy.facts import Direction, RunFacts
 from kernelindex.policy.ranking import rank
-from kernelindex.policy.samples import samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -149,7 +148,7 @@ class _Board:
         self._drop(key)
         if arrives:
             runs[run.digest] = run
-            self._sampled = self._sampled or samples_of(run) is not None
+            self._sampled = self._sampled or run.samples is not None
         else:
             runs.pop(run.digest, None)
         if runs:

@@ -1,18 +1,13 @@
-"""What a controlled run brings beside its median: round medians of its batch.
+"""What a controlled run brings beside its median: round medians of its batch, telemetry.
 
-A run carries them as ``RunFacts.extra["samples"]``; a run without them is a reported
-number, whatever spread its source printed beside it.
+A run without samples is a reported number, whatever spread its source printed beside it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from kernelindex.stats import Estimate, paired_log_ratio
-
-if TYPE_CHECKING:
-    from kernelindex.policy.facts import RunFacts
 
 MIN_GENERATIONS = 3
 MIN_ROUNDS = 8
@@ -54,10 +49,18 @@ class Samples:
         return len(self.rounds)
 
 
-def samples_of(run: RunFacts) -> Samples | None:
-    """The samples a run carries, if it is a controlled run that kept them."""
-    found = run.extra.get("samples")
-    return found if isinstance(found, Samples) else None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemetry:
+    """What a controlled run saw of its device; None where it was not sampled.
+
+    ``busy_share`` is traced device time over event time, of 1.
+    """
+
+    sm_clock_low_mhz: float | None = None
+    sm_clock_high_mhz: float | None = None
+    throttle_reasons: tuple[str, ...] = ()
+    busy_share: float | None = None
+    bimodal: bool = False
 
 
 def enough_samples(a: RoundMedians, b: RoundMedians) -> bool:

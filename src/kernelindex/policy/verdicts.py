@@ -18,7 +18,6 @@ from kernelindex.policy.samples import (
     cross_batch_estimate,
     enough_samples,
     same_batch_estimate,
-    samples_of,
 )
 from kernelindex.policy.settling import Settle, settle_by_samples
 from kernelindex.stats import Estimate, holm, paired_log_ratio, student_t_tail
@@ -104,7 +103,7 @@ def compare_in_cohort(a: Entry, b: Entry, tolerance: Tolerance) -> Verdict:
     """Judge two entries known to be of one cohort."""
     if a.value <= 0.0 or b.value <= 0.0:
         return Verdict(kind=VerdictKind.UNCLEAR, reasons=("not_positive",))
-    mine, other = samples_of(a.representative), samples_of(b.representative)
+    mine, other = a.representative.samples, b.representative.samples
     if mine is None or other is None:
         return compare_reported(a.value, b.value, tolerance, a.direction)
     return compare_samples(mine, other, a.value, b.value, a.direction)
