@@ -8,29 +8,44 @@ bound there or the row is skipped.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Entry", "ExtraWork", "Harness", "LineRow", "Provider", "Script", "harnesses", "load_lines", "load_table"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "Entry",
+    "ExtraWork",
+    "Harness",
+    "LineRow",
+    "Provider",
+    "Script",
+    "harnesses",
+    "load_lines",
+    "load_table",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """Where an entry rests: a file of linkedin/Liger-Kernel at a commit, and lines in it."""
+    """Where an entry rests: a file of linkedin/Liger-Kernel and lines in it.
+
+    ``revision`` is a commit, or a release tag where its commit is not known to us.
+    """
 
     path: str
-    commit: str
+    revision: str
     lines: str
     note: str = ""
 
     @property
     def url(self) -> str:
-        """The file at that commit."""
-        first = self.lines.split("-")[0].split(",")[0]
-        return f"https://github.com/linkedin/Liger-Kernel/blob/{self.commit}/{self.path}#L{first}"
+        """The file at that revision."""
+        first = self.lines.split("-")[0]
+        return f"https://github.com/linkedin/Liger-Kernel/blob/{self.revision}/{self.path}#L{first}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +82,9 @@ class Mode:
 class Entry:
     """One kernel's rows of one form: which rows, and what they mean.
 
-    ``config`` says of every key the row may have what it is (axis, flag, dtype, scalar,
-    ignore) or which values are described (a list). ``versions`` limits a bound dtype.
+    ``config`` says of every key that the row has what it is (axis, flag, dtype, scalar,
+    ignore with the reason) or which values are described (a list). ``versions`` are the
+    releases the entry holds for; none given, all.
     """
 
     id: str
@@ -80,7 +96,6 @@ class Entry:
     bound_dtype: str | None
     versions: tuple[str, ...]
     tensor_dtypes: Mapping[str, str]
-    absent: tuple[str, ...]
     generators: Mapping[str, Mapping[str, Any]]
     routing: Mapping[str, Any] | None
     harness: str
@@ -144,7 +159,9 @@ def load_lines() -> Mapping[str, LineRow]:
 @cache
 def harnesses() -> Mapping[str, Harness]:
     """Harnesses by id."""
-    return {row["id"]: Harness(**{"cache": None, **row}) for row in _data("harness.json")["harnesses"]}
+    return {
+        row["id"]: Harness(**{"cache": None, **row}) for row in _data("harness.json")["harnesses"]
+    }
 
 
 def projects() -> Mapping[str, Mapping[str, Any]]:
@@ -169,7 +186,6 @@ def _read_entry(kernel: str, data: Mapping[str, Any]) -> Entry:
         bound_dtype=data.get("bound_dtype"),
         versions=tuple(data.get("versions", ())),
         tensor_dtypes=data.get("tensor_dtypes", {}),
-        absent=tuple(data.get("absent", ())),
         generators=data.get("generators", {}),
         routing=data.get("routing"),
         harness=data["harness"],

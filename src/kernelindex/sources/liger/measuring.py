@@ -1,0 +1,217 @@
+"""A matched row's measured side as manifests: the protocol of its script, and the run.
+
+A run's doubts are what the reviewed script shows: work of its own in the timed region, with
+its size as bytes over the product's nominal bandwidth. Below one percent of the time they are
+left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.manifests import Manifest, parse
+from kernelindex.manifests.expressions import evaluate
+from kernelindex.registry.costs import element_bits
+from kernelindex.registry.hardware import resolve_gpu
+from kernelindex.sources.liger.building import REPOSITORY, V2
+from kernelindex.sources.liger.numbers import MISSING, to_bytes, to_ns
+from kernelindex.sources.liger.table import harnesses, load_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kernelindex.sources.liger.matching import Matched
+    from kernelindex.sources.liger.table import Entry, ExtraWork
+
+__all__ = ["SINGLE_SAMPLE_FLOOR_NS", "Quantiles", "build_protocol", "build_run", "read_quantiles"]
+
+SOURCE = "liger-kernel-bench"
+SINGLE_SAMPLE_FLOOR_NS = 1_024_000
+"""Three equal quantiles mean one sample where the time has at least 1,000 ticks of the
+coarsest timer seen (1.024 µs): several samples do not agree to a thousandth part and better.
+Every such row of both files exceeds half of its script's ``rep``, where do_bench takes one."""
+
+NOTABLE_SHARE = 0.01
+_STATISTICS = {"20": "p20", "50": "median", "80": "p80"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantiles:
+    """A row's values in ns or bytes; low and high only where both were measured.
+
+    ``samples`` is 1 where that can be derived, else None; ``native`` has the file's numbers.
+    """
+
+    median: int
+    low: int | None
+    high: int | None
+    samples: int | None
+    native: Mapping[str, float]
+
+    @property
+    def coincide(self) -> bool:
+        """Whether the published quantiles are one number."""
+        return self.low == self.median == self.high
+
+
+def read_quantiles(fields: Mapping[str, str]) -> Quantiles | str:
+    """The row's p50, p20 and p80, or the reason why it has no value."""
+    is_speed = fields["metric_name"] == "speed"
+    texts = {key: fields[f"y_value_{key}"].strip() for key in _STATISTICS}
+    if texts["50"].lower() in MISSING:
+        return "missing_value"
+    convert, prefix = (to_ns, "ms") if is_speed else (to_bytes, "mib")
+    values = {key: convert(text) for key, text in texts.items()}
+    median, low, high = values["50"], values["20"], values["80"]
+    if median is None:
+        return "bad_number"
+    both = low is not None and high is not None
+    alike = both and texts["20"] == texts["50"] == texts["80"]
+    single = bool(alike) and is_speed and median >= SINGLE_SAMPLE_FLOOR_NS
+    return Quantiles(
+        median=median,
+        low=low if both else None,
+        high=high if both else None,
+        samples=1 if single else None,
+        native={f"{prefix}_{key}": float(texts[key]) for key in values if values[key] is not None},
+    )
+
+
+@cache
+def build_protocol(kernel: str, entry_id: str, mode: str, metric: str) -> Manifest:
+    """The protocol that a mode's script followed: one for each pass, harness and metric."""
+    entry = next(entry for entry in load_table()[kernel] if entry.id == entry_id)
+    described, harness = entry.modes[mode], harnesses()[entry.harness]
+    is_speed = metric == "speed"
+    spec: dict[str, Any] = {
+        "harness": {"name": "Liger-Kernel benchmark scripts", "repository": REPOSITORY},
+        "measurement": dict(harness.speed if is_speed else harness.memory),
+        "comparability": {"family": "liger_kernel_bench", "notes": _notes(entry, mode, is_speed)},
+        "timedPass": described.timed_pass,
+        "execution": "eager",
+    }
+    if is_speed and described.includes is not None:
+        spec["timedRegion"] = {"includes": list(described.includes)}
+    if is_speed and harness.cache is not None:
+        spec["cache"] = dict(harness.cache)
+    if entry.gradients and described.timed_pass in {"backward", "full"}:
+        spec["gradients"] = entry.gradients
+    what = "" if is_speed else "-memory"
+    name = f"liger-{harness.id}-{described.timed_pass}{what}"
+    title = f"Liger benchmark scripts · {described.timed_pass} pass"
+    return parse(
+        {
+            "apiVersion": V2,
+            "kind": "BenchmarkProtocol",
+            "metadata": {"name": name, "title": title if is_speed else f"{title}, peak memory"},
+            "spec": spec,
+        }
+    )
+
+
+def build_run(
+    row: Matched, fields: Mapping[str, str], values: Quantiles, digests: Mapping[str, str]
+) -> Manifest:
+    """The run: its numbers, the file's own numbers beside them, and its doubts."""
+    is_speed = fields["metric_name"] == "speed"
+    benchmark = f"{fields['kernel_name']}/{fields['kernel_operation_mode']}"
+    spec: dict[str, Any] = {
+        **digests,
+        "status": "passed",
+        "observedLocal": {"text": fields["timestamp"], "zone": "unstated"},
+        "sourceNative": {
+            "source": SOURCE,
+            "benchmark": (benchmark if is_speed else f"{benchmark}/memory")[:200],
+            "externalId": _external_id(fields),
+            "metrics": dict(values.native),
+        },
+    }
+    if is_speed:
+        spec["timing"] = {"primaryStatistic": "median", "latencyNs": {"median": values.median}}
+        if values.samples is not None:
+            spec["timing"]["samples"] = values.samples
+    measurements = _measurements(values, is_speed=is_speed)
+    if measurements:
+        spec["measurements"] = measurements
+    doubts = _doubts(row, fields, values) if is_speed else []
+    if doubts:
+        spec["doubts"] = doubts
+    name = f"liger-{benchmark}-{fields['kernel_provider']}-{fields['timestamp']}"
+    title = f"{row.operation.title} · {fields['kernel_provider']} · {row.mode.timed_pass}"
+    metadata = {
+        "name": _plain_name(name),
+        "title": title[:200],
+        "labels": {"liger_version": fields["liger_version"][:200]},
+        "sourceRefs": [{"url": row.entry.script.url}],
+    }
+    return parse({"apiVersion": V2, "kind": "BenchmarkRun", "metadata": metadata, "spec": spec})
+
+
+def _measurements(values: Quantiles, *, is_speed: bool) -> list[dict[str, Any]]:
+    """p20 and p80 where they say something; for memory the median itself as well."""
+    metric, unit = ("latency", "ns") if is_speed else ("peak_memory", "bytes")
+    found = [] if is_speed else [("median", values.median)]
+    if values.samples != 1 and values.low is not None and values.high is not None:
+        found += [("p20", values.low), ("p80", values.high)]
+    return [
+        {"metric": metric, "unit": unit, "statistic": statistic, "value": value}
+        for statistic, value in found
+    ]
+
+
+def _external_id(fields: Mapping[str, str]) -> str:
+    parts = ("kernel_name", "kernel_operation_mode", "metric_name", "kernel_provider", "gpu_name")
+    swept = f"{fields['x_name']}={fields['x_value']}"
+    stem = "/".join([*(fields[part] for part in parts), swept, fields["timestamp"]])
+    return f"{stem}/{fields['extra_benchmark_config_str']}"[:500]
+
+
+def _plain_name(text: str) -> str:
+    kept = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in text)
+    return kept.lower().strip("-")[:200]
+
+
+def _notes(entry: Entry, mode: str, is_speed: bool) -> str:
+    harness, described = harnesses()[entry.harness], entry.modes[mode]
+    timed = f"{harness.notes} {described.note}".strip() if is_speed else described.note
+    return f"{timed} {entry.script.path} at {entry.script.revision[:12]}.".strip()[:1000]
+
+
+def _doubts(row: Matched, fields: Mapping[str, str], values: Quantiles) -> list[dict[str, Any]]:
+    found = []
+    for work in row.entry.extra:
+        if row.mode.timed_pass in work.passes:
+            found += _harness_work(row, work, fields["gpu_name"], values.median)
+    for doubt in row.provider.doubts:
+        if row.mode.timed_pass in doubt["passes"]:
+            found.append({key: doubt[key] for key in ("code", "effect", "text")})
+    if values.coincide and values.samples != 1:
+        found.append(
+            {
+                "code": "QUANTILES_COINCIDE",
+                "effect": "note",
+                "text": "p20, p50 and p80 are one number; how many samples they rest on is not said",
+            }
+        )
+    return found
+
+
+def _harness_work(
+    row: Matched, work: ExtraWork, gpu_name: str, median_ns: int
+) -> list[dict[str, Any]]:
+    bits = element_bits(row.operation, work.like, row.dtypes) or 0
+    moved = evaluate(work.elements, row.all_axes) * bits // 8
+    product = resolve_gpu(gpu_name).product
+    doubt: dict[str, Any] = {
+        "code": "HARNESS_WORK_IN_TIMED_REGION",
+        "effect": "shifts",
+        "text": f"{work.text}: about {moved / 1e9:.3g} GB more traffic in the timed region",
+    }
+    if product is not None and product.bandwidth_bytes_s:
+        shift = round(moved / product.bandwidth_bytes_s * 1e9)
+        if shift < NOTABLE_SHARE * median_ns:
+            return []
+        doubt["shiftNs"] = shift
+    return [doubt]
