@@ -192,7 +192,7 @@ def _doubts(row: Matched, fields: Mapping[str, str], values: Quantiles) -> list[
             {
                 "code": "QUANTILES_COINCIDE",
                 "effect": "note",
-                "text": "p20, p50 and p80 are one number; how many samples they rest on is not said",
+                "text": "p20, p50 and p80 are one number; on how many samples is not said",
             }
         )
     return found
