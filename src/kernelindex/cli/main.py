@@ -48,12 +48,12 @@ def _version(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
 )  # fmt: skip
 @click.pass_context
 def cli(ctx: click.Context, db: str | None) -> None:
-    r"""Find the fastest GPU kernel you can trust for your exact workload.
+    """Find the fastest GPU kernel you can trust for your exact workload.
 
     \b
     ki import starter
     ki resolve fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 pass:backward
-    """
+    """  # noqa: D301 (click reads backspace)
     ctx.obj = db
 
 

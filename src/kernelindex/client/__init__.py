@@ -1,1 +1,5 @@
-"""To be written."""
+"""The same questions from Python."""
+
+from kernelindex.client.local import Client
+
+__all__ = ["Client"]

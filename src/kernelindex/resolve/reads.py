@@ -56,6 +56,26 @@ class Reads(Protocol):
 
     def search_text(self, query: str, *, limit: int = 20) -> SearchAnswer: ...
 
+    def runs(
+        self,
+        *,
+        operation: str | None = None,
+        hardware: str | None = None,
+        family: str | None = None,
+        source: str | None = None,
+        project: str | None = None,
+        implementation: str | None = None,
+        workload: str | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> Page[RunRow]: ...
+
     def records(
-        self, *, operation: str | None = None, limit: int = 50, cursor: str | None = None
+        self,
+        *,
+        operation: str | None = None,
+        hardware: str | None = None,
+        family: str | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
     ) -> Page[RecordRow]: ...

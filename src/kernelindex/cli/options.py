@@ -1,0 +1,64 @@
+"""Options that several commands share, and the catalog they open."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kernelindex.catalog import Catalog
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")
+
+
+def db_option(command: F) -> F:
+    """``--db URL`` after the command's name as well as before it."""
+    option = click.option(
+        "--db",
+        metavar="URL",
+        expose_value=False,
+        callback=_remember_db,
+        help="Catalog to use (default: KI_DB, ./.ki in a clone, the user's data directory).",
+    )
+    return option(command)
+
+
+def limit_option(default: int) -> Callable[[F], F]:
+    """``--limit N`` for lists."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, 1000),
+        default=default,
+        show_default=True,
+        help="Rows to print.",
+    )
+
+
+def open_catalog(ctx: click.Context, *, create: bool = False) -> Catalog:
+    """The catalog that the command line, the environment or the default names.
+
+    Raises CatalogError ``catalog.missing`` where there is none and ``create`` is false.
+    """
+    from kernelindex.catalog import Catalog
+    from kernelindex.settings import database_url
+
+    url = database_url(ctx.find_root().obj)
+    catalog = Catalog.create(url) if create else Catalog.open(url)
+    ctx.call_on_close(catalog.close)
+    return catalog
+
+
+def print_json(data: Any) -> None:
+    """Stable JSON: two spaces, keys in documented order, text as it is."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _remember_db(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.find_root().obj = value

@@ -1,0 +1,124 @@
+"""An answer on the terminal: the sentence first, then what it rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelindex.cli.render.cohort import print_cohort
+from kernelindex.cli.render.pairs import print_list, print_pairs
+from kernelindex.cli.render.tables import Column, build_table
+from kernelindex.cli.terminal import clean
+from kernelindex.ids import short
+from kernelindex.resolve.query import to_query
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from kernelindex.resolve.answer import Answer, CohortHead, NearMiss, Slot
+
+MAX_NEAR = 5
+MAX_EXCLUDED = 5
+
+
+def print_answer(console: Console, answer: Answer, *, entries: int) -> None:
+    """Everything of an answer that helps a reader, in the order of the answer page."""
+    console.print(clean(answer.summary), style="bold")
+    console.print()
+    _print_question(console, answer)
+    for cohort in answer.cohorts:
+        console.print()
+        print_cohort(console, cohort, limit=entries)
+    if answer.cohorts_left_out:
+        console.print(f"\nand {answer.cohorts_left_out} more groups that fit", style="dim")
+    _print_blocks(console, answer)
+    _print_best(console, answer)
+    _print_near(console, answer)
+    print_list(console, "Between", [item.text for item in answer.neighbours])
+    _print_excluded(console, answer)
+    print_list(console, "Not known", answer.missing)
+    _print_suggestions(console, answer)
+    _print_next(console, answer)
+
+
+def _print_question(console: Console, answer: Answer) -> None:
+    rows: list[tuple[str, object]] = []
+    if answer.request is not None:
+        rows.append(("asked", f"{to_query(answer.request)}  ({answer.match})"))
+    rows += [("assumed", item.text) for item in answer.assumptions]
+    rows += [("problem", item.text) for item in answer.problems]
+    print_pairs(console, rows)
+
+
+def _print_blocks(console: Console, answer: Answer) -> None:
+    empty = [block.timed_pass for block in answer.blocks if not block.cohorts]
+    if answer.cohorts and empty:
+        console.print(f"\nNot measured here: {', '.join(empty)}.", style="dim")
+
+
+def _print_best(console: Console, answer: Answer) -> None:
+    if not answer.cohorts:
+        return
+    best = answer.best
+    slots = (("reported", best.reported), ("verified", best.verified))
+    rows = [(name, _slot(slot)) for name, slot in (*slots, ("deployable", best.deployable))]
+    print_pairs(console, rows, "Best")
+
+
+def _slot(slot: Slot) -> str:
+    """The picks, one of each cohort, or what would fill the slot."""
+    if not slot.picks:
+        return f"none; it would take {clean(slot.would_fill or 'evidence')}"
+    several = len(slot.picks) > 1
+    return "; ".join(
+        clean(f"{pick.hardware} {pick.timed_pass}: {pick.text}" if several else pick.text)
+        for pick in slot.picks
+    )
+
+
+def _print_near(console: Console, answer: Answer) -> None:
+    if not answer.nearest:
+        return
+    console.print("\nNot the same, but near" if answer.cohorts else "\nNearest", style="bold")
+    columns = (Column("differs in", flexible=True), Column("what leads there", flexible=True))
+    rows = [(_differences(miss), _head(miss.cohort)) for miss in answer.nearest[:MAX_NEAR]]
+    console.print(build_table(columns, rows))
+
+
+def _differences(miss: NearMiss) -> str:
+    return clean("; ".join(item.text for item in miss.differences))
+
+
+def _head(cohort: CohortHead) -> str:
+    timed = "" if cohort.timed_pass == "unstated" else f" {cohort.timed_pass}"
+    return clean(f"{cohort.hardware.label}{timed}: {cohort.leader or 'no entry counts'}")
+
+
+def _print_excluded(console: Console, answer: Answer) -> None:
+    if not answer.excluded:
+        return
+    console.print("\nLeft out", style="bold")
+    shown = answer.excluded[:MAX_EXCLUDED]
+    rows = [
+        (short(item.run), clean(item.title), clean("; ".join(r.text for r in item.reasons)))
+        for item in shown
+    ]
+    columns = (Column("run"), Column("what ran", flexible=True), Column("why", flexible=True))
+    console.print(build_table(columns, rows))
+    if len(answer.excluded) > len(shown):
+        console.print(f"and {len(answer.excluded) - len(shown)} more", style="dim")
+
+
+def _print_suggestions(console: Console, answer: Answer) -> None:
+    if not answer.suggestions:
+        return
+    console.print("\nAsk instead", style="bold")
+    for item in answer.suggestions:
+        console.print(f"  ki resolve {clean(item.query)}")
+        console.print(f"      {clean(item.text)}", style="dim")
+
+
+def _print_next(console: Console, answer: Answer) -> None:
+    """The next command: look at the leader of the first group."""
+    if answer.cohorts and answer.cohorts[0].entries:
+        digest = short(answer.cohorts[0].entries[0].run.digest)
+        console.print(f"\nki show run {digest} shows everything known of the leader.", style="dim")

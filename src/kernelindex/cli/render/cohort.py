@@ -1,0 +1,143 @@
+"""A cohort as a table: one row grammar for every surface of the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelindex.cli.render.doubts import doubt_words, inline_doubts
+from kernelindex.cli.render.tables import Column, align_decimal, build_table
+from kernelindex.cli.terminal import clean
+from kernelindex.resolve.numbers import memory_text, ratio_text, scale_for, significant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from kernelindex.resolve.answer import Cohort, Entry
+
+WIDE = 110
+BEST_SHOWN = 10
+
+
+def print_cohort(console: Console, cohort: Cohort, *, limit: int = BEST_SHOWN) -> None:
+    """The group's setting, what all rows share, then its rows in stored order."""
+    console.print(cohort_title(cohort), style="bold")
+    shared = "; ".join(doubt_words(doubt) for doubt in cohort.shared_doubts)
+    if shared and cohort.entry_count > 1:
+        console.print(f"all rows: {shared}", style="dim")
+    shown = cohort.entries[:limit]
+    console.print(entry_table(cohort, shown, wide=console.width >= WIDE))
+    left = cohort.entry_count - len(shown)
+    if left > 0:
+        console.print(f"and {left} more behind these", style="dim")
+
+
+def cohort_title(cohort: Cohort) -> str:
+    """What is equal in all rows: device, pass, protocol, metric."""
+    metric = cohort.metric
+    timed = "pass not stated" if cohort.timed_pass == "unstated" else cohort.timed_pass
+    what = f"{metric.statistic} {metric.metric}"
+    parts = (cohort.hardware.label, timed, cohort.protocol.name, cohort.protocol.version, what)
+    return " · ".join(clean(part) for part in parts if part)
+
+
+def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Table:
+    """Rows of a cohort; narrow terminals get the doubts below each name."""
+    shared = [doubt.code for doubt in cohort.shared_doubts] if cohort.entry_count > 1 else []
+    scale = scale_for([entry.run.primary.value for entry in entries], cohort.metric.unit)
+    doubts = [inline_doubts(entry.doubts, shared) for entry in entries]
+    names = [_name(entry) for entry in entries]
+    if not wide:
+        names = [
+            f"{name}\n  {words}" if words else name
+            for name, words in zip(names, doubts, strict=True)
+        ]
+    by_memory = _memory_bound(entries)
+    columns = (
+        Column("rank"),
+        Column("what ran", flexible=True),
+        Column(scale.unit or cohort.metric.metric, "right"),
+        Column("ratio", "right"),
+        Column("TB/s" if by_memory else "TFLOP/s", "right"),
+        Column("% nominal", "right"),
+        Column("% attainable", "right"),
+        Column("memory", "right"),
+        Column("level"),
+        Column("doubts", flexible=True),
+    )
+    cells = (
+        _ranks(entries),
+        names,
+        align_decimal([scale.show(e.run.primary.value, _half_width(e)) for e in entries]),
+        align_decimal([_ratio(entry) for entry in entries]),
+        align_decimal([_rate(entry, by_memory=by_memory) for entry in entries]),
+        align_decimal([_percent(e.limit.percent_nominal if e.limit else None) for e in entries]),
+        align_decimal([_percent(e.limit.percent_attainable if e.limit else None) for e in entries]),
+        [_memory(entry) if wide else "" for entry in entries],
+        [entry.evidence for entry in entries],
+        doubts if wide else ["" for _ in entries],
+    )
+    return build_table(columns, list(zip(*cells, strict=True)))
+
+
+def _ranks(entries: Sequence[Entry]) -> list[str]:
+    """``1``, ``1=`` for a tie, ``1-3`` where it is not resolved, ``only`` for an only result."""
+    return [_rank(entry, entries) for entry in entries]
+
+
+def _rank(entry: Entry, entries: Sequence[Entry]) -> str:
+    if entry.rank is None:
+        return "only result"
+    tied = [e for e in entries if e.tie_group is not None and e.tie_group == entry.tie_group]
+    if len(tied) > 1:
+        return f"{entry.rank.low}="
+    if entry.rank.low == entry.rank.high:
+        return str(entry.rank.low)
+    return f"{entry.rank.low}-{entry.rank.high}"
+
+
+def _name(entry: Entry) -> str:
+    """``project · path · version``; a copy is said to be one."""
+    ran = entry.implementation
+    parts = [ran.title]
+    if ran.entry_point and ran.entry_point.casefold() not in ran.title.casefold():
+        parts.append(ran.entry_point)
+    if entry.revision and entry.revision != "unstated":
+        parts.append(_short_revision(entry.revision))
+    return " · ".join(clean(part) for part in parts if part)
+
+
+def _short_revision(revision: str) -> str:
+    is_commit = len(revision) == 40 and all(char in "0123456789abcdef" for char in revision)
+    return revision[:10] if is_commit else revision
+
+
+def _half_width(entry: Entry) -> float | None:
+    interval = entry.run.interval
+    return (interval.high - interval.low) / 2 if interval else None
+
+
+def _ratio(entry: Entry) -> str:
+    return ratio_text(entry.ratio_to_leader) if entry.ratio_to_leader else ""
+
+
+def _memory_bound(entries: Sequence[Entry]) -> bool:
+    bounds = [entry.limit.bound for entry in entries if entry.limit and entry.limit.bound]
+    return bounds.count("memory") * 2 > len(bounds)
+
+
+def _rate(entry: Entry, *, by_memory: bool) -> str:
+    if entry.limit is None:
+        return ""
+    value = entry.limit.tbps if by_memory else entry.limit.tflops
+    return "" if value is None else significant(value)
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else significant(value, 2)
+
+
+def _memory(entry: Entry) -> str:
+    return memory_text(entry.peak_memory_bytes) if entry.peak_memory_bytes else ""

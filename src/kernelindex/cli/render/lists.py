@@ -1,0 +1,111 @@
+"""Lists of runs and of records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelindex.cli.render.doubts import inline_doubts
+from kernelindex.cli.render.pairs import mapping_words
+from kernelindex.cli.render.tables import Column, align_decimal, build_table
+from kernelindex.cli.terminal import clean
+from kernelindex.ids import short
+from kernelindex.resolve.numbers import ratio_text, scale_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from kernelindex.resolve.dossier import Comparison, RecordLine, RunLine
+
+WIDE = 110
+
+
+def print_run_lines(console: Console, runs: Sequence[RunLine]) -> None:
+    """Runs as a table, each value in its own unit since they are not compared."""
+    columns = (
+        Column("run"),
+        Column("rank"),
+        Column("value", "right"),
+        Column("what ran", flexible=True),
+        Column("workload", flexible=True),
+        Column("on", flexible=True),
+        Column("level"),
+        Column("doubts", flexible=True),
+    )
+    wide = console.width >= WIDE
+    rows = [
+        (
+            short(run.digest),
+            _rank(run),
+            _value(run),
+            clean(run.implementation.title),
+            clean(f"{run.operation} {mapping_words(run.shape.axes)}"),
+            clean(f"{run.hardware} {run.timed_pass}".replace(" unstated", "")),
+            run.evidence if run.status == "passed" else clean(run.status),
+            inline_doubts(run.doubts) if wide else "",
+        )
+        for run in runs
+    ]
+    console.print(build_table(columns, rows))
+
+
+def print_records(console: Console, records: Sequence[RecordLine]) -> None:
+    """Changes of leader, newest first."""
+    columns = (
+        Column("date"),
+        Column("leader", flexible=True),
+        Column("value", "right"),
+        Column("by", "right"),
+        Column("workload", flexible=True),
+        Column("on", flexible=True),
+        Column("cause", flexible=True),
+    )
+    console.print(build_table(columns, [_record(record) for record in records]))
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """The sentence, then what differs, then what is equal."""
+    console.print(clean(comparison.summary), style="bold")
+    console.print()
+    names = [short(run.digest) for run in comparison.runs]
+    columns = (
+        Column("differs", flexible=True),
+        *(Column(name, flexible=True) for name in names),
+    )
+    differing = [field for field in comparison.fields if not field.same]
+    rows = [
+        (field.name, *(clean(value or "not stated") for value in field.values))
+        for field in differing
+    ]
+    if rows:
+        console.print(build_table(columns, rows))
+    equal = [f for f in comparison.fields if f.same and f.values[0]]
+    console.print(f"\nequal: {', '.join(field.name for field in equal)}", style="dim")
+
+
+def _record(record: RecordLine) -> tuple[str, ...]:
+    scale = scale_for([record.value or 0.0], record.unit or "ns")
+    leader = record.leader or "several, none beaten"
+    return (
+        f"{record.date or 'undated'}{' (order that day not known)' if record.same_day else ''}",
+        clean(leader if not record.previous else f"{leader}, before: {record.previous}"),
+        align_decimal([scale.with_unit(record.value)])[0] if record.value else "",
+        ratio_text(record.ratio) if record.ratio else "",
+        clean(f"{record.operation} {mapping_words(record.axes)}"),
+        clean(f"{record.hardware} {record.timed_pass}".replace(" unstated", "")),
+        clean(record.cause.replace("_", " ")),
+    )
+
+
+def _rank(run: RunLine) -> str:
+    if run.rank is None:
+        return ""
+    low, high = run.rank.low, run.rank.high
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _value(run: RunLine) -> str:
+    if run.primary is None:
+        return ""
+    return scale_for([run.primary.value], run.primary.unit).with_unit(run.primary.value)

@@ -1,0 +1,80 @@
+"""Pages of runs and of record events, with filters under the names people use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.errors import RequestError
+from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
+from kernelindex.resolve.dossier import RecordList, RunList
+from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.operations import read_operation
+from kernelindex.resolve.problems import Problem, closest
+from kernelindex.resolve.run_lines import view_record, view_run_line
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.reads import Reads
+
+OBJECTS = ("implementation", "workload")
+
+
+def list_runs(
+    catalog: Reads, *, cursor: str | None = None, limit: int = 50, **filters: str | None
+) -> RunList:
+    """A page of runs, newest first.
+
+    Filters: operation, gpu, source, project, implementation, workload.
+    Raises RequestError where a name is unknown, NotFoundError where an id names nothing.
+    """
+    page = catalog.runs(cursor=cursor, limit=limit, **_filters(catalog, filters))
+    return RunList(runs=tuple(map(view_run_line, page.rows)), cursor=page.cursor)
+
+
+def list_records(
+    catalog: Reads, *, cursor: str | None = None, limit: int = 50, **filters: str | None
+) -> RecordList:
+    """A page of changes of leader, newest first; filters: operation, gpu."""
+    page = catalog.records(cursor=cursor, limit=limit, **_filters(catalog, filters))
+    return RecordList(records=tuple(map(view_record, page.rows)), cursor=page.cursor)
+
+
+def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, Any]:
+    """Filters under the catalog's names; what is not asked is left out."""
+    found: dict[str, Any] = {}
+    for name, value in asked.items():
+        if value is None:
+            continue
+        if name == "operation":
+            found[name] = _operation(catalog, value)
+        elif name == "gpu":
+            found |= _gpu(value)
+        elif name in OBJECTS:
+            found[name] = locate(catalog, name, value).digest
+        else:
+            found[name] = value
+    return found
+
+
+def _operation(catalog: Reads, value: str) -> str:
+    reading = read_operation(catalog, value)
+    if len(reading.slugs) == 1 and not reading.assumptions:
+        return reading.slugs[0]
+    options = reading.slugs or tuple(item.query for item in reading.suggestions)
+    wanted = "one operation" + (f": {', '.join(options)}" if options else "")
+    raise _refused(Problem.of("request.operation_unknown", "operation", value, wanted))
+
+
+def _gpu(value: str) -> dict[str, Any]:
+    """A product by its id, or a whole family."""
+    products, family = find_gpu(value), find_family(value)
+    if family is not None and fold_name(family) == fold_name(value):
+        return {"family": family}
+    if len(products) == 1:
+        return {"hardware": products[0].id}
+    near = closest(fold_name(value), gpu_names())
+    wanted = "a GPU such as H100, H200 or MI300X"
+    raise _refused(Problem.of("request.hardware_unknown", "gpu", value, wanted, near))
+
+
+def _refused(problem: Problem) -> RequestError:
+    return RequestError(problem.text, code=problem.code, problems=[problem.model_dump()])

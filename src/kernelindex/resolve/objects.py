@@ -1,0 +1,113 @@
+"""Everything known of an operation, implementation, workload or other object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.errors import NotFoundError
+from kernelindex.manifests import parse, references
+from kernelindex.registry.operations import find_operation
+from kernelindex.resolve.dossier import Link, ObjectDossier
+from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.run_lines import view_run_line
+from kernelindex.resolve.views import view_head
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.catalog.rows import CohortRow, OperationRow, StoredManifest
+    from kernelindex.resolve.answer import CohortHead
+    from kernelindex.resolve.dossier import RunLine
+    from kernelindex.resolve.reads import Reads
+
+MAX_COHORTS = 20
+MAX_RUNS = 20
+RUN_FILTERS = {"implementation": "implementation", "workload": "workload"}
+
+
+def show_object(catalog: Reads, word: str, ident: str) -> ObjectDossier:
+    """The dossier of an object that is not a run.
+
+    Raises NotFoundError ``<word>.not_found``, AmbiguousError ``<word>.ambiguous``.
+    """
+    if word == "operation":
+        row = _operation_row(catalog, ident)
+        if row is not None:
+            return _operation(catalog, row)
+    found = locate(catalog, word, ident)
+    stored = catalog.manifest(found.digest)
+    if stored is None:
+        raise NotFoundError(f"{found.digest} is named but not stored", code=f"{word}.not_stored")
+    return ObjectDossier(
+        kind=stored.kind,
+        digest=stored.digest,
+        slug=stored.slug,
+        title=stored.title,
+        aliases=stored.aliases,
+        sources=stored.sources,
+        links=_links(stored),
+        runs=_runs(catalog, word, stored.digest),
+        manifest=stored.document,
+    )
+
+
+def _operation_row(catalog: Reads, ident: str) -> OperationRow | None:
+    """An operation by our slug or alias, else by one of its digests."""
+    match = find_operation(ident).operation
+    slug = match.slug if match else ident
+    rows = catalog.operations()
+    return next((row for row in rows if row.slug == slug or ident in row.digests), None)
+
+
+def _operation(catalog: Reads, row: OperationRow) -> ObjectDossier:
+    cohorts = catalog.cohorts(operation=row.slug, limit=MAX_COHORTS)
+    stored = catalog.manifest(row.digests[0]) if row.digests else None
+    return ObjectDossier(
+        kind="OperationSpec",
+        digest=row.digests[0] if len(row.digests) == 1 else None,
+        slug=row.slug,
+        title=row.title,
+        facts=_operation_facts(row),
+        aliases=row.aliases,
+        sources=stored.sources if stored else (),
+        cohorts=_heads(catalog, cohorts),
+        manifest=stored.document if stored else None,
+    )
+
+
+def _operation_facts(row: OperationRow) -> dict[str, str]:
+    facts = {
+        "family": row.family,
+        "runs": str(row.run_count),
+        "implementations": str(row.implementation_count),
+        "shapes": str(row.shape_count),
+        "groups": str(row.cohort_count),
+        "manifests": ", ".join(row.digests),
+    }
+    ours = find_operation(row.slug).operation
+    if ours is not None:
+        facts["axes"] = ", ".join(_axis(axis) for axis in ours.axes)
+        facts["computes"] = ours.expression
+    return facts
+
+
+def _axis(axis: Any) -> str:
+    return f"{axis.name} ({', '.join(axis.aliases)})" if axis.aliases else str(axis.name)
+
+
+def _heads(catalog: Reads, cohorts: Sequence[CohortRow]) -> tuple[CohortHead, ...]:
+    entries = catalog.entries(tuple(row.key for row in cohorts)) if cohorts else {}
+    return tuple(view_head(row, entries.get(row.key, ())) for row in cohorts)
+
+
+def _links(stored: StoredManifest) -> tuple[Link, ...]:
+    found = references(parse(stored.document))
+    return tuple(Link(path=item.path, kind=item.kind, digest=item.digest) for item in found)
+
+
+def _runs(catalog: Reads, word: str, digest: str) -> tuple[RunLine, ...]:
+    """Some runs of an implementation or a workload, newest first."""
+    if word not in RUN_FILTERS:
+        return ()
+    page = catalog.runs(limit=MAX_RUNS, **{RUN_FILTERS[word]: digest})
+    return tuple(map(view_run_line, page.rows))

@@ -1,0 +1,241 @@
+"""Everything known of one run, as its page shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.errors import NotFoundError
+from kernelindex.registry.sources_info import find_source
+from kernelindex.resolve.answer import Reason
+from kernelindex.resolve.dossier import (
+    Artifact,
+    Identity,
+    RunDossier,
+    Sibling,
+    SourceRef,
+)
+from kernelindex.resolve.gaps_by_axis import sweep_rows, view_gaps
+from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.run_lines import view_primary, view_shape
+from kernelindex.resolve.standing import dossier_summary, view_ladder, view_standing
+from kernelindex.resolve.views import (
+    view_doubt,
+    view_hardware,
+    view_implementation,
+    view_limit,
+    view_protocol,
+    view_spread,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
+    from kernelindex.resolve.reads import Reads
+
+    Json = dict[str, Any]
+
+SWEEP_LIMIT = 400
+ATTESTATIONS = "Notes and replications by people stand beside a run; they never change its level."
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What else the catalog has near a run."""
+
+    cohort: CohortRow | None
+    entries: Mapping[str, Sequence[EntryRow]]
+    same_shape: Sequence[CohortRow]
+    sweeps: Mapping[str, Sequence[CohortRow]]
+
+
+def show_run(catalog: Reads, ident: str) -> RunDossier:
+    """The dossier of the run that an alias or a digest prefix names.
+
+    Raises NotFoundError ``run.not_found``, AmbiguousError ``run.ambiguous``.
+    """
+    found = locate(catalog, "run", ident)
+    run = catalog.run(found.digest)
+    if run is None:
+        raise NotFoundError(
+            f"run {found.digest} has no derived row; `ki catalog rebuild` makes it",
+            code="run.not_derived",
+        )
+    return build_dossier(catalog, run)
+
+
+def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
+    """All parts of a run's page; about a dozen small reads."""
+    documents = _documents(catalog, run)
+    spec = documents["run"]["spec"]
+    around = _read_around(catalog, run)
+    own = around.entries.get(run.cohort_key or "", ())
+    standing = view_standing(run, around.cohort, own)
+    entry = next((one for one in own if one.entry_key == run.entry_key), None)
+    return RunDossier(
+        kind=run.kind,
+        title=_title(run),
+        summary=dossier_summary(run, standing),
+        status=run.status,
+        primary=view_primary(run),
+        spread=view_spread(run.spread, "spread"),
+        interval=view_spread(run.interval, "confidence95"),
+        sample_count=run.sample_count,
+        observed=run.observed,
+        standing=standing,
+        ladder=view_ladder(run),
+        doubts=tuple(map(view_doubt, run.doubts)),
+        limit=view_limit(run.limit),
+        reasons=tuple(Reason(code=item["code"], text=item["text"]) for item in run.reasons),
+        superseded_by=run.superseded_by,
+        retracted=run.retracted,
+        operation=run.operation,
+        operation_title=run.operation_title,
+        shape=view_shape(run),
+        timed_pass=run.timed_pass,
+        profile=run.profile,
+        protocol=view_protocol(run.protocol),
+        hardware=view_hardware(run.device),
+        implementation=view_implementation(run.implementation, run.line),
+        revision=run.revision,
+        stack=run.stack,
+        identity=_identity(run, spec),
+        source=_source(run),
+        source_native=dict(spec.get("sourceNative", {})),
+        correctness=_correctness(documents, spec),
+        measurements=_measurements(spec),
+        artifacts=_artifacts(spec),
+        peak_memory_bytes=entry.peak_memory_bytes if entry else None,
+        memory_run=entry.memory_run if entry else None,
+        siblings=_siblings(run, around),
+        gaps=view_gaps(run, around.sweeps, around.entries),
+        attestations=ATTESTATIONS,
+        citation=_citation(run),
+        more=run.operation,
+        manifests=documents,
+    )
+
+
+def _documents(catalog: Reads, run: RunRow) -> dict[str, Json]:
+    """The manifests a run rests on, by the part they play."""
+    digests = {
+        "run": run.digest,
+        "workload": run.workload_digest,
+        "operation": run.operation_digest,
+        "implementation": run.implementation["digest"],
+        "protocol": run.protocol_digest,
+        "environment": run.environment_digest,
+    }
+    stored = {name: catalog.manifest(digest) for name, digest in digests.items()}
+    return {name: found.document for name, found in stored.items() if found is not None}
+
+
+def _read_around(catalog: Reads, run: RunRow) -> _Around:
+    """The run's cohort, the same shape in other passes, and sweeps along each axis."""
+    same_shape = [
+        row
+        for row in catalog.cohorts(operation=run.operation, shape_key=run.shape_key, limit=100)
+        if row.device == run.device and row.metric == run.metric
+    ]
+    cohort = next((row for row in same_shape if row.key == run.cohort_key), None)
+    sweeps: dict[str, list[CohortRow]] = {}
+    if run.axes:
+        family = run.device.get("family")
+        wide = catalog.cohorts(
+            operation=run.operation,
+            families=(family,) if family else (),
+            passes=(run.timed_pass,),
+            limit=SWEEP_LIMIT,
+        )
+        sweeps = sweep_rows(run, wide)
+    keys = [row.key for row in same_shape]
+    keys += [row.key for rows in sweeps.values() for row in rows]
+    entries = catalog.entries(tuple(dict.fromkeys(keys))) if keys else {}
+    return _Around(cohort, entries, same_shape, sweeps)
+
+
+def _siblings(run: RunRow, around: _Around) -> tuple[Sibling, ...]:
+    found = []
+    for row in around.same_shape:
+        if row.timed_pass == run.timed_pass or row.source != run.source:
+            continue
+        for entry in around.entries.get(row.key, ()):
+            if entry.line["id"] == run.line["id"] and entry.revision == run.revision:
+                sibling = Sibling(
+                    timed_pass=row.timed_pass,
+                    run=entry.run_digest,
+                    value=entry.value,
+                    unit=entry.unit,
+                )
+                found.append(sibling)
+    return tuple(found)
+
+
+def _identity(run: RunRow, spec: Json) -> Identity:
+    return Identity(
+        run=run.digest,
+        implementation=run.implementation["digest"],
+        workload=run.workload_digest,
+        operation=run.operation_digest,
+        protocol=run.protocol_digest,
+        environment=run.environment_digest,
+        comparison_key=run.comparison_key,
+        cohort_key=run.cohort_key,
+        external_id=spec.get("sourceNative", {}).get("externalId"),
+        aliases=run.aliases,
+    )
+
+
+def _source(run: RunRow) -> SourceRef:
+    info = find_source(run.source)
+    return SourceRef(
+        slug=run.source,
+        title=info.title if info else "",
+        homepage=info.homepage if info else None,
+        licence=info.licence if info else None,
+        attribution=info.attribution if info else "",
+        rows=run.source_rows,
+        bound=run.bound,
+        published_at=run.published_at,
+    )
+
+
+def _correctness(documents: Mapping[str, Json], spec: Json) -> Json:
+    """The workload's policy beside what the run says of itself."""
+    workload = documents.get("workload", {}).get("spec", {})
+    return {"policy": workload.get("correctness"), "result": spec.get("correctness")}
+
+
+def _measurements(spec: Json) -> tuple[Json, ...]:
+    """Every number of the run: the timing's statistics, then its measurements."""
+    timing = spec.get("timing", {}).get("latencyNs", {})
+    timed = [
+        {"metric": "latency", "statistic": name, "unit": "ns", "value": value}
+        for name, value in timing.items()
+    ]
+    return (*timed, *spec.get("measurements", ()))
+
+
+def _artifacts(spec: Json) -> tuple[Artifact, ...]:
+    evidence = spec.get("evidence", {})
+    named = [(name, evidence.get(name)) for name in ("logs", "rawSamples")]
+    named.append(("timing.rawSamples", spec.get("timing", {}).get("rawSamples")))
+    return tuple(
+        Artifact(name=name, uri=body.get("uri", ""), digest=body["digest"])
+        for name, body in named
+        if isinstance(body, dict) and "digest" in body
+    )
+
+
+def _title(run: RunRow) -> str:
+    label = run.device.get("label") or run.device.get("product") or ""
+    timed = "" if run.timed_pass == "unstated" else f", {run.timed_pass}"
+    return f"{run.line['title']}: {run.operation_title or run.operation}{timed} on {label}"
+
+
+def _citation(run: RunRow) -> str:
+    source = find_source(run.source)
+    credit = f" Data: {source.attribution}." if source and source.attribution else ""
+    date = run.observed.get("date") or run.observed.get("text") or "undated"
+    return f"{_title(run)}, {date}. KernelIndex run {run.digest}.{credit}"

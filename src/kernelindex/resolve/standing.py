@@ -1,0 +1,92 @@
+"""Where a run stands: its place, its distance to the first, its evidence ladder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelindex.policy.facts import LEVELS
+from kernelindex.resolve.dossier import Ladder, Standing
+from kernelindex.resolve.numbers import ratio_text, scale_for
+from kernelindex.resolve.run_lines import view_rank
+from kernelindex.resolve.wording import leader_words, line_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
+
+
+def view_standing(run: RunRow, cohort: CohortRow | None, entries: Sequence[EntryRow]) -> Standing:
+    """The run's place among the entries of its cohort; a sentence where it has none."""
+    entry = next((one for one in entries if one.entry_key == run.entry_key), None)
+    if cohort is None or entry is None or run.reasons:
+        return Standing(text=_why_unranked(run), cohort=run.cohort_key)
+    alone = cohort.only_result
+    return Standing(
+        text=_place(entry, entries, cohort),
+        cohort=cohort.key,
+        rank=view_rank(run),
+        entry_count=cohort.entry_count,
+        only_result=alone,
+        ratio_to_leader=None if alone else entry.ratio_to_leader,
+        leader_run=entries[0].run_digest,
+        leader=leader_words(cohort, entries),
+        represented_by=entry.run_digest if entry.run_digest != run.digest else None,
+    )
+
+
+def view_ladder(run: RunRow) -> Ladder:
+    """The four levels, the one reached, and what the next one lacks."""
+    levels = tuple(str(level) for level in LEVELS)
+    place = levels.index(run.evidence)
+    return Ladder(
+        levels=levels,
+        reached=run.evidence,
+        next=levels[place + 1] if place + 1 < len(levels) else None,
+        missing=run.evidence_missing,
+    )
+
+
+def dossier_summary(run: RunRow, standing: Standing) -> str:
+    """Value, standing and evidence in one or two sentences."""
+    if run.value is None or run.unit is None:
+        return f"{run.status}: no number to rank. {standing.text[:1].upper()}{standing.text[1:]}."
+    value = scale_for([run.value], run.unit).with_unit(run.value)
+    samples = {None: "samples not stated", 1: "one sample"}.get(
+        run.sample_count, f"{run.sample_count} samples"
+    )
+    what = f"{run.statistic} {run.metric}"
+    return f"{value} ({what}, {samples}); {standing.text}. {run.evidence.capitalize()}."
+
+
+def _place(entry: EntryRow, entries: Sequence[EntryRow], cohort: CohortRow) -> str:
+    if cohort.only_result or entry.rank_low is None:
+        return "only result: nothing to rank it against"
+    span = str(entry.rank_low)
+    if entry.rank_high != entry.rank_low:
+        span = f"{entry.rank_low}-{entry.rank_high}"
+    place = f"{span} of {cohort.entry_count}"
+    if entry.position == 1:
+        return f"{place}{_lead(entries)}"
+    ratio = entry.ratio_to_leader
+    if ratio is None:
+        return place
+    behind = ratio if ratio >= 1 else 1 / ratio
+    word = "behind" if entry.rank_low > 1 else "from"
+    return f"{place}, {ratio_text(behind)} {word} #1"
+
+
+def _lead(entries: Sequence[EntryRow]) -> str:
+    if len(entries) < 2 or entries[1].ratio_to_leader is None:
+        return ""
+    ratio = entries[1].ratio_to_leader
+    ahead = ratio_text(ratio if ratio >= 1 else 1 / ratio)
+    return f", {ahead} ahead of {line_name(entries[1])}"
+
+
+def _why_unranked(run: RunRow) -> str:
+    if run.retracted:
+        return f"retracted: {run.retracted}"
+    if run.reasons:
+        return "does not rank: " + "; ".join(str(reason["text"]) for reason in run.reasons)
+    return "does not rank: nothing comparable is stored"
