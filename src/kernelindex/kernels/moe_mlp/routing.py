@@ -87,8 +87,8 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
         routing.bounds,
     )
     axes = (layout.slots, top_k, layout.tiles)
-    blocks = (layout.experts, step, padded, layout.block_rows, layout.align)
     if layout.slots <= ONE_BLOCK_SLOTS:
+        blocks = (layout.experts, step, padded, layout.block_rows, layout.align)
         route_kernel[(1,)](top_k_index, top_k_weights, *outputs, *axes, *blocks, num_warps=8)
         return routing
     chunk = max(step, triton.next_power_of_2(triton.cdiv(layout.slots, 128)))
@@ -96,6 +96,7 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
     scratch = torch.empty(layout.slots + chunks * padded, dtype=torch.int32, device=device)
     rank, count = scratch[: layout.slots], scratch[layout.slots :]
     count_kernel[(chunks,)](top_k_index, rank, count, layout.slots, chunk, step, padded)
+    blocks = (layout.experts, padded, layout.block_rows, layout.align)
     place_kernel[(chunks,)](
         top_k_index, top_k_weights, rank, count, *outputs, *axes, chunks, chunk, *blocks
     )

@@ -19,9 +19,9 @@ def _pick(e, ex, values):
 
 
 @triton.jit
-def _place(i, mask, e, rank, base, ex, weights, row_token, row_weight, slot_row, top_k):
+def _place(i, mask, e, rank, base, weights, row_token, row_weight, slot_row, top_k):
     """Writes the row of each pair, and the pair's token and weight at that row."""
-    row = rank + _pick(e, ex, base)
+    row = rank + tl.gather(base, tl.maximum(e, 0), 0)
     tl.store(slot_row + i, row, mask=mask)
     tl.store(row_token + row, i // top_k, mask=mask)
     tl.store(row_weight + row, tl.load(weights + i, mask=mask, other=0.0).to(tl.float32), mask=mask)
@@ -79,7 +79,6 @@ def place_kernel(
     chunks,
     CHUNK: tl.constexpr,
     E: tl.constexpr,
-    STEP: tl.constexpr,
     EP: tl.constexpr,
     BLOCK_ROWS: tl.constexpr,
     ALIGN: tl.constexpr,
@@ -96,12 +95,11 @@ def place_kernel(
         before += tl.sum(tl.where((c < pid)[:, None], v, 0), 0)
     padded = (total + ALIGN - 1) // ALIGN * ALIGN
     start = tl.cumsum(padded, 0) - padded
-    for s in range(0, CHUNK, STEP):
-        i = pid * CHUNK + s + tl.arange(0, STEP)
-        mask = i < slots
-        e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
-        r = tl.load(rank + i, mask=mask, other=0)
-        _place(i, mask, e, r, start + before, ex, weights, row_token, row_weight, slot_row, top_k)
+    i = pid * CHUNK + tl.arange(0, CHUNK)
+    mask = i < slots
+    e = tl.load(index + i, mask=mask, other=0).to(tl.int32)
+    r = tl.load(rank + i, mask=mask, other=0)
+    _place(i, mask, e, r, start + before, weights, row_token, row_weight, slot_row, top_k)
     n = _list_tiles(tiles, cap, total, start, ex, pid * 16, chunks * 16, BLOCK_ROWS, 16)
     if pid == 0:
         tl.store(tiles + 3 * cap, n)
@@ -142,7 +140,7 @@ def route_kernel(
         mask = i < slots
         e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
         r, run = _rank(e, ex, run)
-        _place(i, mask, e, r, start, ex, weights, row_token, row_weight, slot_row, top_k)
+        _place(i, mask, e, r, start, weights, row_token, row_weight, slot_row, top_k)
     n = _list_tiles(tiles, cap, total, start, ex, 0, 16, BLOCK_ROWS, 16)
     tl.store(tiles + 3 * cap, n)
     tl.store(bounds + ex, start, mask=ex < E)

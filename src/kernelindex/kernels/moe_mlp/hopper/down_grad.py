@@ -23,6 +23,8 @@ from .ring import (
     drain,
     fence_async_shared,
     load_tile,
+    load_tile_at,
+    load_tokens,
     mbarrier,
     new_barriers,
     quarters,
@@ -33,7 +35,6 @@ from .ring import (
     warpgroup_mma,
     warpgroup_mma_wait,
 )
-from .up import gather_rows
 
 
 @gluon.jit
@@ -41,21 +42,30 @@ def down_grad_load(dy, row_token, w_desc, h_desc, tiles, cap, a_bufs, b_bufs, fu
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     NT: gl.constexpr = I // 256
     n_tiles = gl.load(tiles + 3 * cap) * NT
+    step = gl.num_programs(0)
+    first = gl.program_id(0)
+    columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
+    e1, row1, end1 = load_tile_at(tiles, cap, first, n_tiles, NT)
+    e2, row2, end2 = load_tile_at(tiles, cap, first + step, n_tiles, NT)
+    upper, lower = load_tokens(row_token, row1, end1, L)
     it = 0
-    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
-        e, row, end = load_tile(tiles, cap, t // NT)
+    for t in range(first, n_tiles, step):
+        e, row, end = e1, row1, end1
         n0 = (t % NT) * 256
-        upper = gather_rows(dy, row_token, row, end, H, 64, L)
-        lower = gather_rows(dy, row_token, row + 64, end, H, 64, L)
+        p0 = dy + upper[:, None] * H + columns
+        p1 = dy + lower[:, None] * H + columns
         two = row + 64 < end
+        e1, row1, end1 = e2, row2, end2
+        upper, lower = load_tokens(row_token, row1, end1, L)
+        e2, row2, end2 = load_tile_at(tiles, cap, t + 2 * step, n_tiles, NT)
         for k in range(0, H, 64):
             s = it % S
             wait_empty(empty, it, S)
             mbarrier.expect(full.index(s), w_desc.block_type.nbytes)
             tma.async_copy_global_to_shared(w_desc, [e * H + k, n0], full.index(s), b_bufs.index(s))
-            async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), upper + k)
+            async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), p0 + k)
             if two:
-                async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), lower + k)
+                async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), p1 + k)
             async_copy.mbarrier_arrive(full.index(s), increment_count=False)
             it += 1
         for q in gl.static_range(4):

@@ -16,6 +16,7 @@ from triton.experimental.gluon import language as gl
 from .ring import (
     drain,
     load_tile,
+    load_tile_at,
     mbarrier,
     new_barriers,
     put,
@@ -30,11 +31,15 @@ from .ring import (
 
 @gluon.jit
 def gemm_load(a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr):
-    n_tiles = gl.load(tiles + 3 * cap) * (N // 256)
+    NT: gl.constexpr = N // 256
+    n_tiles = gl.load(tiles + 3 * cap) * NT
+    step = gl.num_programs(0)
+    e1, row1, end1 = load_tile_at(tiles, cap, gl.program_id(0), n_tiles, NT)
     it = 0
-    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
-        e, row, end = load_tile(tiles, cap, t // (N // 256))
-        n0 = (t % (N // 256)) * 256
+    for t in range(gl.program_id(0), n_tiles, step):
+        e, row = e1, row1
+        n0 = (t % NT) * 256
+        e1, row1, end1 = load_tile_at(tiles, cap, t + step, n_tiles, NT)
         for k in range(0, K, 64):
             s = it % S
             wait_empty(empty, it, S)

@@ -67,6 +67,24 @@ def load_tile(tiles, cap, mt):
 
 
 @gluon.jit
+def load_tile_at(tiles, cap, t, n_tiles, NT: gl.constexpr):
+    """The row tile of work item `t`, or of the last one: producers read two items ahead."""
+    return load_tile(tiles, cap, gl.minimum(t, n_tiles - 1) // NT)
+
+
+@gluon.jit
+def load_tokens(row_token, row, end, L: gl.constexpr):
+    """Tokens of 64 + 64 rows; rows past the end repeat the expert's last token.
+
+    Read one work item ahead: the loads' latency (tile, then tokens, then the copies) would otherwise
+    empty the ring at every tile.
+    """
+    rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
+    upper = gl.load(row_token + gl.minimum(rows, end - 1))
+    return upper, gl.load(row_token + gl.minimum(rows + 64, end - 1))
+
+
+@gluon.jit
 def wait_empty(empty, it, S: gl.constexpr):
     mbarrier.wait(empty.index(it % S), ((it // S) & 1) ^ 1)
 

@@ -17,6 +17,8 @@ from .ring import (
     drain,
     fence_async_shared,
     load_tile,
+    load_tile_at,
+    load_tokens,
     mbarrier,
     new_barriers,
     put,
@@ -31,35 +33,35 @@ from .ring import (
 
 
 @gluon.jit
-def gather_rows(x, row_token, row, end, H: gl.constexpr, BK: gl.constexpr, L: gl.constexpr):
-    """Pointers [64, BK] to the rows' tokens; rows past the end repeat the expert's last token."""
-    rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
-    token = gl.load(row_token + gl.minimum(rows, end - 1))
-    return x + token[:, None] * H + gl.arange(0, BK, gl.SliceLayout(0, L))[None, :]
-
-
-@gluon.jit
 def up_load(x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr):
-    BK: gl.constexpr = 64
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
-    n_tiles = gl.load(tiles + 3 * cap) * (I // 128)
+    NT: gl.constexpr = I // 128
+    n_tiles = gl.load(tiles + 3 * cap) * NT
+    step = gl.num_programs(0)
+    first = gl.program_id(0)
+    columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
+    e, row, end = load_tile_at(tiles, cap, first, n_tiles, NT)
+    e1, row1, end1 = load_tile_at(tiles, cap, first + step, n_tiles, NT)
+    upper, lower = load_tokens(row_token, row, end, L)
     it = 0
-    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
-        e, row, end = load_tile(tiles, cap, t // (I // 128))
-        n0 = (t % (I // 128)) * 128
+    for t in range(first, n_tiles, step):
+        n0 = (t % NT) * 128
         wrow = e * (2 * I) + n0
-        upper = gather_rows(x, row_token, row, end, H, BK, L)
-        lower = gather_rows(x, row_token, row + 64, end, H, BK, L)
+        p0 = x + upper[:, None] * H + columns
+        p1 = x + lower[:, None] * H + columns
         two = row + 64 < end
-        for k in range(0, H, BK):
+        e, row, end = e1, row1, end1
+        upper, lower = load_tokens(row_token, row, end, L)
+        e1, row1, end1 = load_tile_at(tiles, cap, t + 2 * step, n_tiles, NT)
+        for k in range(0, H, 64):
             s = it % S
             wait_empty(empty, it, S)
             mbarrier.expect(full.index(s), 2 * w_desc.block_type.nbytes)
             tma.async_copy_global_to_shared(w_desc, [wrow, k], full.index(s), b_bufs.index(s).slice(0, 128))
             tma.async_copy_global_to_shared(w_desc, [wrow + I, k], full.index(s), b_bufs.index(s).slice(128, 128))
-            async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), upper + k)
+            async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
             if two:
-                async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), lower + k)
+                async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
             async_copy.mbarrier_arrive(full.index(s), increment_count=False)
             it += 1
     async_copy.wait_group(0)
