@@ -112,6 +112,12 @@ class TestStudent:
         expected = oracle.t.sf(t, degrees)
         assert stats.student_t_tail(t, degrees) == pytest.approx(expected, rel=1e-8, abs=1e-14)
 
+    @pytest.mark.parametrize("t", [1e-5, 1e-7, -1e-8])
+    def test_tail_is_exact_near_the_middle(self, t: float) -> None:
+        assert stats.student_t_tail(t, 200.0) - 0.5 == pytest.approx(
+            float(oracle.t.sf(t, 200.0)) - 0.5, rel=1e-4
+        )
+
     def test_tail_ends(self) -> None:
         assert stats.student_t_tail(math.inf, 3) == 0.0
         assert stats.student_t_tail(-math.inf, 3) == 1.0

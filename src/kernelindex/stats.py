@@ -190,8 +190,12 @@ def student_t_tail(t: float, degrees: float) -> float:
     """P(T > t) for Student's t with ``degrees`` > 0 of freedom (DLMF 8.17)."""
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
-    half = 0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
-    return half if t >= 0.0 else 1.0 - half
+    square = t * t
+    if square < degrees:
+        inside = 0.5 * incomplete_beta(0.5, degrees / 2.0, square / (degrees + square))
+        return 0.5 - math.copysign(inside, t)
+    half = 0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + square))
+    return half if t > 0.0 else 1.0 - half
 
 
 @lru_cache(maxsize=4096)
