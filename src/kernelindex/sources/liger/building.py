@@ -1,11 +1,11 @@
 """A matched row's workload side as manifests: operation, workload, implementation, environment.
 
-Everything here is shared by many rows, so each function is cached on what identifies it.
+Everything here is shared by many rows, so each function keeps what it made.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.ids import slugify
@@ -13,7 +13,7 @@ from kernelindex.manifests import Manifest, parse
 from kernelindex.registry.costs import shape_of
 from kernelindex.registry.hardware import GpuMatch, resolve_gpu
 from kernelindex.registry.operations import load_operations
-from kernelindex.sources.liger.table import load_lines, projects
+from kernelindex.sources.liger.table import load_lines, projects, releases
 
 if TYPE_CHECKING:
     from kernelindex.registry.operations import AxisInfo, TensorInfo
@@ -32,6 +32,8 @@ V2 = "kernelindex.dev/v1alpha2"
 REPOSITORY = "https://github.com/linkedin/Liger-Kernel"
 UNKNOWN = "unknown"
 NAME_LENGTH = 200
+KEPT = 4096
+"""Manifests kept for the rows that share them; a file may not grow memory beyond it."""
 
 
 @cache
@@ -60,12 +62,30 @@ def build_operation(slug: str) -> Manifest:
 
 def build_workload(row: Matched) -> Manifest:
     """The exact case: axes, inputs with roles and generators, routing where it has any."""
+    identity = (
+        row.entry.kernel,
+        row.entry.id,
+        tuple(row.axes.items()),
+        tuple(row.dtypes.items()),
+        tuple(row.scalars.items()),
+    )
+    known = _workloads.get(identity)
+    if known is None:
+        if len(_workloads) >= KEPT:
+            _workloads.clear()
+        known = _workloads[identity] = _build_workload(row)
+    return known
+
+
+_workloads: dict[tuple[object, ...], Manifest] = {}
+
+
+def _build_workload(row: Matched) -> Manifest:
     operation = row.operation
-    tensors = {tensor.name: _tensor(row, tensor) for tensor in operation.inputs}
     spec: dict[str, Any] = {
         "operationSpecDigest": build_operation(operation.slug).digest,
         "axes": dict(row.axes),
-        "tensors": tensors,
+        "tensors": {tensor.name: _tensor(row, tensor) for tensor in operation.inputs},
         "correctness": {"comparator": "not_asserted"},
     }
     if row.scalars:
@@ -78,35 +98,35 @@ def build_workload(row: Matched) -> Manifest:
     return parse({"apiVersion": V2, "kind": "WorkloadCase", "metadata": metadata, "spec": spec})
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def build_implementation(line_id: str, operation: str, version: str) -> Manifest:
-    """What ran: a line at a released version, or without one where none is stated."""
+    """What ran: a line at the version its package reported, or without one where none is.
+
+    Install recipe, tested architectures and concluded licence only where the published
+    release of that version contains the line.
+    """
     line = load_lines()[line_id]
+    released = version in line.releases
     revision = {"repository": line.repository} if line.repository else {}
-    if line.released and version:
-        revision["version"] = version[:100]
+    if line.versioned and version:
+        revision["version"] = version
     target = {"language": line.language, "symbol": line.symbol, "interface": "pytorch"}
     if line.path:
         target["path"] = line.path
+    tested = releases()["architectures"].get(version, []) if released else []
     spec: dict[str, Any] = {
         "projectRevision": revision,
         "operation": {"specDigest": build_operation(operation).digest},
         "callable": target,
-        "support": {"hardwareArchitectures": [], "dtypes": []},
-        "licensing": {"declared": line.licence},
+        "support": {"hardwareArchitectures": tested, "dtypes": []},
+        "licensing": releases()["licensing"] if released else {"declared": line.licence},
     }
-    if line.released and version and line.project == "liger-kernel":
-        spec["buildVariants"] = [_pip(version[:100])]
+    if released:
+        spec["buildVariants"] = [_pip(version)]
     name = slugify(f"{line.id} {operation}", "implementation", "0" * 8)
     metadata = {"name": name, "title": line.title}
-    return parse(
-        {
-            "apiVersion": V1,
-            "kind": "ImplementationRevision",
-            "metadata": metadata,
-            "spec": spec,
-        }
-    )
+    kind = "ImplementationRevision"
+    return parse({"apiVersion": V2, "kind": kind, "metadata": metadata, "spec": spec})
 
 
 @cache
@@ -124,7 +144,7 @@ def build_project(slug: str) -> Manifest:
     )
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def build_environment(gpu_name: str) -> Manifest:
     """The device as the row names it; the file states no software versions."""
     match = resolve_gpu(gpu_name)

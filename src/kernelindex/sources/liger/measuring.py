@@ -17,7 +17,7 @@ from kernelindex.registry.costs import element_bits
 from kernelindex.registry.hardware import resolve_gpu
 from kernelindex.sources.liger.building import REPOSITORY, V2
 from kernelindex.sources.liger.numbers import MISSING, to_bytes, to_ns
-from kernelindex.sources.liger.table import harnesses, load_table
+from kernelindex.sources.liger.table import harnesses, load_lines, load_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +34,11 @@ coarsest timer seen (1.024 µs): several samples do not agree to a thousandth pa
 Every such row of both files exceeds half of its script's ``rep``, where do_bench takes one."""
 
 NOTABLE_SHARE = 0.01
+COINCIDE = "p20, p50 and p80 are one number; on how many samples is not said"
+LACKS = (
+    "the published package {} does not contain this kernel: what ran was a source tree that "
+    "still reported that version"
+)
 _STATISTICS = {"20": "p20", "50": "median", "80": "p80"}
 
 
@@ -181,21 +186,23 @@ def _notes(entry: Entry, mode: str, is_speed: bool) -> str:
 
 def _doubts(row: Matched, fields: Mapping[str, str], values: Quantiles) -> list[dict[str, Any]]:
     found = []
+    mode = fields["kernel_operation_mode"]
     for work in row.entry.extra:
-        if row.mode.timed_pass in work.passes:
+        if mode in work.modes:
             found += _harness_work(row, work, fields["gpu_name"], values.median)
     for doubt in row.provider.doubts:
-        if row.mode.timed_pass in doubt["passes"]:
+        if mode in doubt["modes"]:
             found.append({key: doubt[key] for key in ("code", "effect", "text")})
     if values.coincide and values.samples != 1:
-        found.append(
-            {
-                "code": "QUANTILES_COINCIDE",
-                "effect": "note",
-                "text": "p20, p50 and p80 are one number; on how many samples is not said",
-            }
-        )
+        found.append(_note("QUANTILES_COINCIDE", COINCIDE))
+    line = load_lines()[row.provider.line]
+    if line.project == "liger-kernel" and fields["liger_version"] not in line.releases:
+        found.append(_note("VERSION_LACKS_KERNEL", LACKS.format(fields["liger_version"])))
     return found
+
+
+def _note(code: str, text: str) -> dict[str, Any]:
+    return {"code": code, "effect": "note", "text": text}
 
 
 def _harness_work(

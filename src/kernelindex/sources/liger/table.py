@@ -26,6 +26,8 @@ __all__ = [
     "harnesses",
     "load_lines",
     "load_table",
+    "projects",
+    "releases",
 ]
 
 
@@ -50,12 +52,12 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraWork:
-    """Work of the script itself inside the timed region of ``passes``.
+    """Work of the script itself inside the timed region of ``modes``.
 
     ``elements`` (an expression over our axes) at the size of tensor ``like`` are moved.
     """
 
-    passes: tuple[str, ...]
+    modes: tuple[str, ...]
     elements: str
     like: str
     text: str
@@ -109,7 +111,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineRow:
-    """An implementation line and where its code is."""
+    """An implementation line and where its code is.
+
+    ``versioned`` lines have the row's ``liger_version`` as revision; ``releases`` are the
+    published packages that contain the symbol: a source tree reports the version before it.
+    """
 
     id: str
     title: str
@@ -119,9 +125,10 @@ class LineRow:
     path: str | None
     symbol: str
     language: str
-    released: bool
+    versioned: bool
     licence: str
     restates: str | None
+    releases: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +160,11 @@ def load_table() -> Mapping[str, tuple[Entry, ...]]:
 def load_lines() -> Mapping[str, LineRow]:
     """Implementation lines by id."""
     rows = _data("lines.json")["lines"]
-    return {row["id"]: LineRow(**{"restates": None, "path": None, **row}) for row in rows}
+    defaults: dict[str, Any] = {"restates": None, "path": None}
+    return {
+        row["id"]: LineRow(**{**defaults, **row, "releases": tuple(row.get("releases", ()))})
+        for row in rows
+    }
 
 
 @cache
@@ -162,6 +173,12 @@ def harnesses() -> Mapping[str, Harness]:
     return {
         row["id"]: Harness(**{"cache": None, **row}) for row in _data("harness.json")["harnesses"]
     }
+
+
+def releases() -> Mapping[str, Any]:
+    """What Liger's releases have in common: tested architectures, reviewed licences."""
+    found: Mapping[str, Any] = _data("releases.json")
+    return found
 
 
 def projects() -> Mapping[str, Mapping[str, Any]]:
@@ -197,7 +214,7 @@ def _read_entry(kernel: str, data: Mapping[str, Any]) -> Entry:
         },
         unknown_providers=data.get("unknown_providers", {}),
         extra=tuple(
-            ExtraWork(**{**row, "passes": tuple(row["passes"])}) for row in data.get("extra", ())
+            ExtraWork(**{**row, "modes": tuple(row["modes"])}) for row in data.get("extra", ())
         ),
         script=Script(**data["script"]),
     )
