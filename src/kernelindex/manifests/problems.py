@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import ManifestError
@@ -73,12 +73,17 @@ def read_problems(error: ValidationError, root: str, document: object) -> list[P
         path, value = _locate(root, item["loc"], document, missing=item["type"] == "missing")
         rule, wanted = _explain(item["type"], item.get("ctx", {}), item["msg"], value)
         seen = _key_seen(item["loc"]) or (NOTHING if item["type"] == "missing" else show(value))
-        before = found.get(path)
-        if before is None:
-            found[path] = Problem(path, rule, seen, wanted)
-        elif wanted not in before.wanted:
-            found[path] = Problem(path, before.rule, seen, f"{before.wanted}, or {wanted}")
+        found[path] = _merge(found.get(path), Problem(path, rule, seen, wanted))
     return list(found.values())
+
+
+def _merge(before: Problem | None, problem: Problem) -> Problem:
+    """One problem of two branches: a value of the right type says more than a wrong type."""
+    if before is None or (before.rule == "type" != problem.rule):
+        return problem
+    if (problem.rule == "type" != before.rule) or problem.wanted in before.wanted:
+        return before
+    return replace(before, wanted=f"{before.wanted}, or {problem.wanted}")
 
 
 def refusal(problems: Iterable[Problem], what: str = "manifest") -> ManifestError:
@@ -133,5 +138,5 @@ def _locate(
         elif isinstance(value, (list, tuple)) and isinstance(step, int) and step < len(value):
             path, value = f"{path}[{step}]", value[step]
         elif missing and index == last:
-            path, value = f"{path}.{step}", None
+            path, value = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}", None
     return path, value
