@@ -173,7 +173,7 @@ class FakeCatalog:
         self.reads.append("find")
         return []
 
-    def search_text(self, query: str, *, limit: int = 20) -> SearchAnswer:
+    def search_text(self, query: str, limit: int = 20) -> SearchAnswer:
         self.reads.append("search_text")
         words = query.lower().split()
         hits = [hit for hit in self.hits if all(word in hit.title.lower() for word in words)]

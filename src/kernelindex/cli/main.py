@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from kernelindex.cli.failures import FAILED, report, report_usage, wants_json
 from kernelindex.cli.lazy import LazyGroup
+from kernelindex.cli.options import Session
 from kernelindex.errors import KernelIndexError
 
 _COMMANDS = "kernelindex.cli.commands."
@@ -54,7 +56,8 @@ def cli(ctx: click.Context, db: str | None) -> None:
     ki import starter
     ki resolve fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 pass:backward
     """  # noqa: D301 (click reads backspace)
-    ctx.obj = db
+    session = ctx.ensure_object(Session)
+    session.db = db
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -62,11 +65,15 @@ def run(arguments: list[str] | None = None) -> None:
     sys.exit(main(arguments))
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit status; no error leaves a traceback."""
+def main(arguments: list[str] | None = None, *, catalog: Any = None) -> int:
+    """Run the command line and return its exit status; no deliberate error leaves a traceback.
+
+    ``catalog`` stands in for the one that options and environment name.
+    """
     as_json = wants_json(arguments)
+    session = Session(catalog=catalog)
     try:
-        status = cli.main(args=arguments, prog_name="ki", standalone_mode=False)
+        status = cli.main(args=arguments, prog_name="ki", standalone_mode=False, obj=session)
     except KernelIndexError as error:
         return report(error, as_json=as_json)
     except click.exceptions.Abort:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -40,15 +41,26 @@ def limit_option(default: int) -> Callable[[F], F]:
     )
 
 
+@dataclass(slots=True)
+class Session:
+    """What the commands of one call share; ``catalog`` is the seam where tests stand in."""
+
+    db: str | None = None
+    catalog: Any = None
+
+
 def open_catalog(ctx: click.Context, *, create: bool = False) -> Catalog:
     """The catalog that the command line, the environment or the default names.
 
     Raises CatalogError ``catalog.missing`` where there is none and ``create`` is false.
     """
+    session: Session = ctx.find_root().obj
+    if session.catalog is not None:
+        return session.catalog  # type: ignore[no-any-return]
     from kernelindex.catalog import Catalog
     from kernelindex.settings import database_url
 
-    url = database_url(ctx.find_root().obj)
+    url = database_url(session.db)
     catalog = Catalog.create(url) if create else Catalog.open(url)
     ctx.call_on_close(catalog.close)
     return catalog
@@ -61,4 +73,4 @@ def print_json(data: Any) -> None:
 
 def _remember_db(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     if value is not None:
-        ctx.find_root().obj = value
+        ctx.find_root().obj.db = value

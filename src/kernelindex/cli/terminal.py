@@ -8,7 +8,11 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
 DEFAULT_WIDTH = 100
@@ -43,6 +47,15 @@ def console(*, err: bool = False) -> Console:
     return Console(
         stderr=err, width=width(), markup=False, highlight=False, emoji=False, soft_wrap=False
     )
+
+
+def show(draw: Callable[[Console], None]) -> None:
+    """Draw on a console and print the result, without blanks at the ends of lines."""
+    screen = console()
+    with screen.capture() as captured:
+        draw(screen)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip(), color=screen.is_terminal or None)
 
 
 def width() -> int:

@@ -62,9 +62,7 @@ def _cohort(catalog: Reads, runs: Sequence[RunRow]) -> tuple[CohortRow | None, S
     if len(keys) != 1 or None in keys:
         return None, ()
     key = cast("str", keys.pop())
-    rows = catalog.cohorts(operation=runs[0].operation, shape_key=runs[0].shape_key, limit=100)
-    cohort = next((row for row in rows if row.key == key), None)
-    return cohort, catalog.entries((key,)).get(key, ())
+    return catalog.cohort(key), catalog.entries((key,)).get(key, ())
 
 
 _MATERIAL: tuple[tuple[str, Callable[[RunRow], object]], ...] = (

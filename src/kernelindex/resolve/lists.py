@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernelindex.errors import RequestError
 from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
@@ -26,7 +26,7 @@ def list_runs(
     Filters: operation, gpu, source, project, implementation, workload.
     Raises RequestError where a name is unknown, NotFoundError where an id names nothing.
     """
-    page = catalog.runs(cursor=cursor, limit=limit, **_filters(catalog, filters))
+    page = catalog.runs(_filters(catalog, filters), cursor=cursor, limit=limit)
     return RunList(runs=tuple(map(view_run_line, page.rows)), cursor=page.cursor)
 
 
@@ -34,13 +34,13 @@ def list_records(
     catalog: Reads, *, cursor: str | None = None, limit: int = 50, **filters: str | None
 ) -> RecordList:
     """A page of changes of leader, newest first; filters: operation, gpu."""
-    page = catalog.records(cursor=cursor, limit=limit, **_filters(catalog, filters))
+    page = catalog.records(_filters(catalog, filters), cursor=cursor, limit=limit)
     return RecordList(records=tuple(map(view_record, page.rows)), cursor=page.cursor)
 
 
-def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, Any]:
+def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, str]:
     """Filters under the catalog's names; what is not asked is left out."""
-    found: dict[str, Any] = {}
+    found: dict[str, str] = {}
     for name, value in asked.items():
         if value is None:
             continue
@@ -64,7 +64,7 @@ def _operation(catalog: Reads, value: str) -> str:
     raise _refused(Problem.of("request.operation_unknown", "operation", value, wanted))
 
 
-def _gpu(value: str) -> dict[str, Any]:
+def _gpu(value: str) -> dict[str, str]:
     """A product by its id, or a whole family."""
     products, family = find_gpu(value), find_family(value)
     if family is not None and fold_name(family) == fold_name(value):

@@ -83,7 +83,7 @@ def _view(pair: Between, entries: Entries) -> Neighbour:
         below=below,
         above=above,
         leaders_agree=bracket.agree,
-        text=_text(bracket, below, above),
+        text=_text(bracket, _where(pair.rows[0]), below, above),
     )
 
 
@@ -114,9 +114,17 @@ def _side(
     )
 
 
-def _text(bracket: Bracket, below: NeighbourSide | None, above: NeighbourSide | None) -> str:
+def _where(row: CohortRow) -> str:
+    label = str(row.device.get("label", ""))
+    return label if row.timed_pass == "unstated" else f"{label}, {row.timed_pass}"
+
+
+def _text(
+    bracket: Bracket, where: str, below: NeighbourSide | None, above: NeighbourSide | None
+) -> str:
     sides = [f"at {side.value}: {side.leader}" for side in (below, above) if side]
-    said = f"{bracket.axis}={bracket.wanted} was not measured; {'; '.join(sides)}."
+    asked = f"{bracket.axis}={bracket.wanted} was not measured ({where})"
+    said = f"{asked}; {'; '.join(sides)}."
     if not (below and above):
         return f"{said} Nothing was measured {'above' if below else 'below'} it."
     if bracket.agree is None:

@@ -54,9 +54,12 @@ def show_object(catalog: Reads, word: str, ident: str) -> ObjectDossier:
 def _operation_row(catalog: Reads, ident: str) -> OperationRow | None:
     """An operation by our slug or alias, else by one of its digests."""
     match = find_operation(ident).operation
-    slug = match.slug if match else ident
-    rows = catalog.operations()
-    return next((row for row in rows if row.slug == slug or ident in row.digests), None)
+    row = catalog.operation(match.slug if match else ident)
+    if row is not None or match is not None:
+        return row
+    found = catalog.find(ident, "OperationSpec")
+    slug = catalog.operation_of(found[0].digest) if len(found) == 1 else None
+    return catalog.operation(slug) if slug else None
 
 
 def _operation(catalog: Reads, row: OperationRow) -> ObjectDossier:
@@ -109,5 +112,5 @@ def _runs(catalog: Reads, word: str, digest: str) -> tuple[RunLine, ...]:
     """Some runs of an implementation or a workload, newest first."""
     if word not in RUN_FILTERS:
         return ()
-    page = catalog.runs(limit=MAX_RUNS, **{RUN_FILTERS[word]: digest})
+    page = catalog.runs({RUN_FILTERS[word]: digest}, limit=MAX_RUNS)
     return tuple(map(view_run_line, page.rows))

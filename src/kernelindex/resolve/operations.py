@@ -72,16 +72,8 @@ def _stored(catalog: Reads, asked: str) -> OperationReading | None:
     found = catalog.find(asked, "OperationSpec")
     if not found:
         return None
-    slugs = tuple(dict.fromkeys(_slug_of(item.digest) for item in found))
+    slugs = tuple(dict.fromkeys(catalog.operation_of(item.digest) or item.digest for item in found))
     return OperationReading(asked=asked, slugs=slugs)
-
-
-def _slug_of(digest: str) -> str:
-    """Our slug of a stored operation, or its digest where nothing is mapped."""
-    from kernelindex.registry.equivalence import map_operation
-
-    mapping = map_operation(digest)
-    return mapping.slug if mapping else digest
 
 
 def _family(asked: str) -> OperationReading | None:

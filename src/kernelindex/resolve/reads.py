@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         RecordRow,
         RunRow,
         SearchAnswer,
-        ShapeRow,
         StoredManifest,
     )
 
@@ -31,11 +30,9 @@ class Reads(Protocol):
 
     def run(self, digest: str) -> RunRow | None: ...
 
-    def operations(self) -> Sequence[OperationRow]: ...
+    def operation(self, slug: str) -> OperationRow | None: ...
 
-    def shapes(
-        self, operation: str, *, device: str | None = None, timed_pass: str | None = None
-    ) -> Sequence[ShapeRow]: ...
+    def operation_of(self, digest: str) -> str | None: ...
 
     def cohorts(
         self,
@@ -54,28 +51,14 @@ class Reads(Protocol):
 
     def excluded(self, cohort_keys: Sequence[str]) -> Sequence[ExcludedRow]: ...
 
-    def search_text(self, query: str, *, limit: int = 20) -> SearchAnswer: ...
+    def search_text(self, query: str, limit: int = 20) -> SearchAnswer: ...
+
+    def cohort(self, key: str) -> CohortRow | None: ...
 
     def runs(
-        self,
-        *,
-        operation: str | None = None,
-        hardware: str | None = None,
-        family: str | None = None,
-        source: str | None = None,
-        project: str | None = None,
-        implementation: str | None = None,
-        workload: str | None = None,
-        cursor: str | None = None,
-        limit: int = 50,
+        self, filters: dict[str, str] | None = None, *, cursor: str | None = None, limit: int = 50
     ) -> Page[RunRow]: ...
 
     def records(
-        self,
-        *,
-        operation: str | None = None,
-        hardware: str | None = None,
-        family: str | None = None,
-        cursor: str | None = None,
-        limit: int = 50,
+        self, filters: dict[str, str] | None = None, *, cursor: str | None = None, limit: int = 50
     ) -> Page[RecordRow]: ...

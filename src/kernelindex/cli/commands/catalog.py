@@ -91,6 +91,7 @@ def correct(
     as_json: bool,
 ) -> None:
     """Supersede or retract a run; nothing is deleted, and the ranks follow."""
+    from kernelindex.catalog import correct as correct_catalog
     from kernelindex.catalog.intake import Correction
 
     if (action == "supersede") != (by is not None):
@@ -103,7 +104,7 @@ def correct(
         reason=reason,
         by_digest=_digest(catalog, by) if by else None,
     )
-    catalog.correct(correction)
+    correct_catalog(catalog, correction)
     _print_counts(f"{action}d" if action == "supersede" else "retracted", {}, as_json=as_json)
 
 

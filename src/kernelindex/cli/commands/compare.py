@@ -21,6 +21,6 @@ def command(ctx: click.Context, runs: tuple[str, ...], as_json: bool) -> None:
         print_json(comparison.to_dict())
         return
     from kernelindex.cli.render.lists import print_comparison
-    from kernelindex.cli.terminal import console
+    from kernelindex.cli.terminal import show
 
-    print_comparison(console(), comparison)
+    show(lambda screen: print_comparison(screen, comparison))

@@ -15,6 +15,8 @@ from kernelindex.cli.progress import progress_bar
 from kernelindex.errors import SourceError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from kernelindex.catalog.intake import ImportReport
     from kernelindex.sources import SourceSpec
 
@@ -76,9 +78,8 @@ def _locate(
 
 def _print_report(report: ImportReport) -> None:
     from kernelindex.cli.render.pairs import mapping_words, print_list, print_pairs
-    from kernelindex.cli.terminal import console
+    from kernelindex.cli.terminal import show
 
-    screen = console()
     skipped = sum(report.skipped.values())
     counts = [
         ("read", f"{report.read:,}"),
@@ -87,9 +88,13 @@ def _print_report(report: ImportReport) -> None:
         ("superseding", f"{report.superseding:,}"),
         ("skipped", f"{skipped:,}"),
     ]
-    if report.dry_run:
-        screen.print("dry run: nothing was stored", style="bold")
-    print_pairs(screen, counts)
-    print_pairs(screen, sorted(report.skipped.items()), "Skipped, by reason")
-    print_list(screen, "Became", [mapping_words(dict(report.becomes))] if report.becomes else [])
-    print_list(screen, "Problems", report.problems)
+
+    def draw(screen: Console) -> None:
+        if report.dry_run:
+            screen.print("dry run: nothing was stored", style="bold")
+        print_pairs(screen, counts)
+        print_pairs(screen, sorted(report.skipped.items()), "Skipped, by reason")
+        print_list(screen, "Became", [mapping_words(dict(report.becomes))])
+        print_list(screen, "Problems", report.problems)
+
+    show(draw)

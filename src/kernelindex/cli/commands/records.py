@@ -37,9 +37,9 @@ def command(
         print_json(found.to_dict())
     else:
         from kernelindex.cli.render.lists import print_records
-        from kernelindex.cli.terminal import console
+        from kernelindex.cli.terminal import show
 
-        print_records(console(), found.records)
+        show(lambda screen: print_records(screen, found.records))
         if found.cursor:
             click.echo(f"\nmore: --cursor {found.cursor}")
     return OK if found.records else FAILED

@@ -63,7 +63,7 @@ def command(
         print_json(answer.to_dict())
     else:
         from kernelindex.cli.render.answer import print_answer
-        from kernelindex.cli.terminal import console
+        from kernelindex.cli.terminal import show
 
-        print_answer(console(), answer, entries=entries)
+        show(lambda screen: print_answer(screen, answer, entries=entries))
     return FAILED if answer.match == "none" else OK

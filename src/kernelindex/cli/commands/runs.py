@@ -37,9 +37,9 @@ def command(
         print_json(found.to_dict())
     else:
         from kernelindex.cli.render.lists import print_run_lines
-        from kernelindex.cli.terminal import console
+        from kernelindex.cli.terminal import show
 
-        print_run_lines(console(), found.runs)
+        show(lambda screen: print_run_lines(screen, found.runs))
         if found.cursor:
             click.echo(f"\nmore: --cursor {found.cursor}")
     return OK if found.runs else FAILED

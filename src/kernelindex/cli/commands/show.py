@@ -52,10 +52,10 @@ def _print_manifest(found: RunDossier | ObjectDossier) -> None:
 
 def _print_text(found: RunDossier | ObjectDossier) -> None:
     from kernelindex.cli.render.dossier import print_object, print_run
-    from kernelindex.cli.terminal import console
+    from kernelindex.cli.terminal import show
     from kernelindex.resolve.dossier import RunDossier
 
     if isinstance(found, RunDossier):
-        print_run(console(), found)
+        show(lambda screen: print_run(screen, found))
     else:
-        print_object(console(), found)
+        show(lambda screen: print_object(screen, found))

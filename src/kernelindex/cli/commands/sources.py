@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kernelindex.cli.options import json_option, print_json
-from kernelindex.cli.terminal import clean
+from kernelindex.cli.terminal import clean, show
 
 
 @click.command(name="sources", short_help="where results can be imported from")
@@ -19,8 +19,7 @@ def command(as_json: bool) -> None:
         print_json({"sources": [{key: getattr(one, key) for key in keys} for one in SOURCES]})
         return
     from kernelindex.cli.render.tables import Column, build_table
-    from kernelindex.cli.terminal import console
 
     columns = (Column("source"), Column("reads", flexible=True), Column("give", flexible=True))
     rows = [(one.slug, clean(one.title), clean(one.help)) for one in SOURCES]
-    console().print(build_table(columns, rows))
+    show(lambda screen: screen.print(build_table(columns, rows)))

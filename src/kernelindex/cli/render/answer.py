@@ -22,7 +22,7 @@ MAX_EXCLUDED = 5
 
 def print_answer(console: Console, answer: Answer, *, entries: int) -> None:
     """Everything of an answer that helps a reader, in the order of the answer page."""
-    console.print(clean(answer.summary), style="bold")
+    console.print("Not answered." if answer.problems else clean(answer.summary), style="bold")
     console.print()
     _print_question(console, answer)
     for cohort in answer.cohorts:

@@ -28,7 +28,10 @@ def print_cohort(console: Console, cohort: Cohort, *, limit: int = BEST_SHOWN) -
     if shared and cohort.entry_count > 1:
         console.print(f"all rows: {shared}", style="dim")
     shown = cohort.entries[:limit]
-    console.print(entry_table(cohort, shown, wide=console.width >= WIDE))
+    wide = console.width >= WIDE
+    console.print(entry_table(cohort, shown, wide=wide))
+    if not wide:
+        _print_doubts_below(console, cohort, shown)
     left = cohort.entry_count - len(shown)
     if left > 0:
         console.print(f"and {left} more behind these", style="dim")
@@ -44,16 +47,9 @@ def cohort_title(cohort: Cohort) -> str:
 
 
 def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Table:
-    """Rows of a cohort; narrow terminals get the doubts below each name."""
-    shared = [doubt.code for doubt in cohort.shared_doubts] if cohort.entry_count > 1 else []
+    """Rows of a cohort; a narrow terminal gets memory and doubts elsewhere."""
     scale = scale_for([entry.run.primary.value for entry in entries], cohort.metric.unit)
-    doubts = [inline_doubts(entry.doubts, shared) for entry in entries]
-    names = [_name(entry) for entry in entries]
-    if not wide:
-        names = [
-            f"{name}\n  {words}" if words else name
-            for name, words in zip(names, doubts, strict=True)
-        ]
+    doubts = _own_doubts(cohort, entries)
     by_memory = _memory_bound(entries)
     columns = (
         Column("rank"),
@@ -69,7 +65,7 @@ def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Tabl
     )
     cells = (
         _ranks(entries),
-        names,
+        [_name(entry) for entry in entries],
         align_decimal([scale.show(e.run.primary.value, _half_width(e)) for e in entries]),
         align_decimal([_ratio(entry) for entry in entries]),
         align_decimal([_rate(entry, by_memory=by_memory) for entry in entries]),
@@ -80,6 +76,19 @@ def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Tabl
         doubts if wide else ["" for _ in entries],
     )
     return build_table(columns, list(zip(*cells, strict=True)))
+
+
+def _print_doubts_below(console: Console, cohort: Cohort, entries: Sequence[Entry]) -> None:
+    doubts = _own_doubts(cohort, entries)
+    for rank, words in zip(_ranks(entries), doubts, strict=True):
+        if words:
+            console.print(f"  doubts of {rank}: {words}", style="dim")
+
+
+def _own_doubts(cohort: Cohort, entries: Sequence[Entry]) -> list[str]:
+    """The doubts of each row that are not said once for all rows."""
+    shared = [doubt.code for doubt in cohort.shared_doubts] if cohort.entry_count > 1 else []
+    return [inline_doubts(entry.doubts, shared) for entry in entries]
 
 
 def _ranks(entries: Sequence[Entry]) -> list[str]:
@@ -120,7 +129,10 @@ def _half_width(entry: Entry) -> float | None:
 
 
 def _ratio(entry: Entry) -> str:
-    return ratio_text(entry.ratio_to_leader) if entry.ratio_to_leader else ""
+    ratio = entry.ratio_to_leader
+    if ratio is None:
+        return ""
+    return "1x" if ratio == 1 else ratio_text(ratio)
 
 
 def _memory_bound(entries: Sequence[Entry]) -> bool:

@@ -31,7 +31,7 @@ def print_pairs(console: Console, pairs: Iterable[tuple[str, object]], title: st
 
 def print_list(console: Console, title: str, lines: Iterable[str]) -> None:
     """A heading and one sentence a line, where there is any."""
-    texts = [clean(line) for line in lines]
+    texts = [clean(line) for line in lines if line]
     if not texts:
         return
     console.print(f"\n{title}", style="bold")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     Cell = str | Text
 
 Justify = Literal["left", "right"]
+_WHOLE = re.compile(r"-?[0-9,]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,13 @@ def build_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Ta
 
 
 def align_decimal(numbers: Sequence[str]) -> list[str]:
-    """Numbers padded on the right so that their decimal points stand below each other."""
-    fractions = [len(number.partition(".")[2]) + ("." in number) for number in numbers]
-    widest = max(fractions, default=0)
+    """Numbers padded on the right so that their decimal points stand below each other.
+
+    What follows the digits, such as the x of a ratio, belongs to the fraction.
+    """
+    tails = [len(number) - len(_WHOLE.match(number)[0]) for number in numbers]  # type: ignore[index]
+    widest = max(tails, default=0)
     return [
-        number + " " * (widest - fraction) if number else ""
-        for number, fraction in zip(numbers, fractions, strict=True)
+        number + " " * (widest - tail) if number else ""
+        for number, tail in zip(numbers, tails, strict=True)
     ]
