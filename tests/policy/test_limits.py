@@ -101,3 +101,11 @@ class TestPhysicalFloor:
     def test_nothing_is_known_without_product_or_model(self) -> None:
         assert not above_physical_floor(make_run(value=1.0, cost=COMPUTE), None)
         assert not above_physical_floor(make_run(value=1.0), make_product())
+
+
+def test_where_the_compute_dtype_is_not_known_no_percent_is_shown() -> None:
+    shape = replace(SHAPE, dtypes=(("a", "uint8"), ("scale", "fp32")))
+    limit = limit_of(make_run(value=4 * MS, cost=COMPUTE, shape=shape), make_product())
+    assert limit is not None
+    assert limit.tflops == pytest.approx(250.0)
+    assert (limit.percent_nominal, limit.percent_attainable, limit.bound) == (None, None, None)

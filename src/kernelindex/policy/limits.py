@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from kernelindex.policy.peaks import accusing_peak, shown_peak
 
+if TYPE_CHECKING:
     from kernelindex.policy.facts import RunFacts
     from kernelindex.registry.hardware import Product
 
 COLD = ("cache", "cold")
 CERTAINLY_UNCACHED = 4
 """Bytes beyond this many times the L2 cannot have come from it."""
-
-FASTEST_UNIT = {"fp32": ("tf32",)}
-"""Faster units that honestly take a dtype's values; limits are taken against those too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +26,8 @@ class Limit:
     ``bound``               which limit the nominal floor is: compute or memory
     ``floor_ns``            the shortest time at nominal peaks
     ``peak_dtype``          the dtype whose nominal peak was taken
+
+    Percents are None where work is known but not in what it was computed.
     """
 
     tflops: float | None
@@ -49,7 +48,7 @@ def limit_of(facts: RunFacts, product: Product | None) -> Limit | None:
     if time_ns is None or cost is None or (cost.flops is None and cost.bytes is None):
         return None
     compute, memory, dtype = (None, None, None) if product is None else _floors(facts, product)
-    floor = _longest(compute, memory)
+    floor = None if cost.flops and compute is None else _longest(compute, memory)
     bound = None if floor is None else ("memory" if floor == memory else "compute")
     attainable = None if product is None else _attainable_floor(facts, product, dtype, bound)
     return Limit(
@@ -79,21 +78,19 @@ def above_physical_floor(facts: RunFacts, product: Product | None) -> bool:
     The compute floor always holds. The memory floor holds under a cold cache, and where
     the bytes are several times the L2; a warm cache may beat it honestly.
     """
-    limit, time_ns = limit_of(facts, product), latency_ns(facts)
-    if limit is None or time_ns is None or product is None:
+    time_ns = latency_ns(facts)
+    if time_ns is None or facts.cost is None or product is None:
         return False
-    if limit.compute_floor_ns is not None and time_ns < limit.compute_floor_ns:
+    peak = accusing_peak((dtype for _, dtype in facts.shape.dtypes), product)
+    if peak and facts.cost.flops and time_ns < facts.cost.flops / peak * 1e9:
         return True
-    beats_memory = limit.memory_floor_ns is not None and time_ns < limit.memory_floor_ns
-    return beats_memory and _bytes_come_from_memory(facts, product)
+    return beats_memory_floor(facts, product) and _bytes_come_from_memory(facts, product)
 
 
 def beats_memory_floor(facts: RunFacts, product: Product | None) -> bool:
     """Whether a run moves its compulsory bytes faster than the nominal bandwidth."""
-    limit, time_ns = limit_of(facts, product), latency_ns(facts)
-    if limit is None or time_ns is None or limit.memory_floor_ns is None:
-        return False
-    return time_ns < limit.memory_floor_ns
+    time_ns, floor_ns = latency_ns(facts), _memory_floor(facts, product)
+    return time_ns is not None and floor_ns is not None and time_ns < floor_ns
 
 
 def _bytes_come_from_memory(facts: RunFacts, product: Product) -> bool:
@@ -105,25 +102,19 @@ def _bytes_come_from_memory(facts: RunFacts, product: Product) -> bool:
 
 def _floors(facts: RunFacts, product: Product) -> tuple[float | None, float | None, str | None]:
     """Compute floor and memory floor in ns, and the dtype whose peak was taken."""
-    cost = facts.cost
-    peak, dtype = _peak(facts, product.peaks_flops)
-    compute = cost.flops / peak * 1e9 if cost and cost.flops and peak else None
-    bandwidth = product.bandwidth_bytes_s
-    memory = cost.bytes / bandwidth * 1e9 if cost and cost.bytes and bandwidth else None
-    return compute, memory, dtype
+    flops = facts.cost.flops if facts.cost else None
+    shown = shown_peak((dtype for _, dtype in facts.shape.dtypes), product)
+    peak, name = shown or (None, None)
+    compute = flops / peak * 1e9 if flops and peak else None
+    return compute, _memory_floor(facts, product), name
 
 
-def _peak(facts: RunFacts, peaks: Mapping[str, float]) -> tuple[float | None, str | None]:
-    """The highest peak among the run's dtypes: an accusation must not rest on a lower one."""
-    best: tuple[float | None, str | None] = (None, None)
-    for _, dtype in facts.shape.dtypes:
-        if dtype.startswith(("int", "uint", "bool")):
-            continue
-        for name in (dtype, *FASTEST_UNIT.get(dtype, ())):
-            value = peaks.get(name)
-            if value is not None and (best[0] is None or value > best[0]):
-                best = (value, name)
-    return best
+def _memory_floor(facts: RunFacts, product: Product | None) -> float | None:
+    """The time in ns that the compulsory bytes take at nominal bandwidth."""
+    traffic = facts.cost.bytes if facts.cost else None
+    if product is None or not traffic or not product.bandwidth_bytes_s:
+        return None
+    return traffic / product.bandwidth_bytes_s * 1e9
 
 
 def _attainable_floor(
@@ -135,7 +126,7 @@ def _attainable_floor(
     copy = product.attainable.get("copy")
     compute = cost.flops / flops.value * 1e9 if cost and cost.flops and flops else None
     memory = cost.bytes / copy.value * 1e9 if cost and cost.bytes and copy else None
-    binding = compute if bound == "compute" else memory
+    binding = {"compute": compute, "memory": memory}.get(bound or "")
     return None if binding is None else _longest(compute, memory)
 
 
