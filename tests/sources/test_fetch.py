@@ -161,9 +161,7 @@ def test_redirects_that_are_not_followed(tmp_path: Path, location: str, code: st
     assert len(transport.connected) <= 6
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://a.example/x", "https://", "https://u@a.example/x"]
-)
+@pytest.mark.parametrize("url", ["ftp://a.example/x", "https://", "https://u@a.example/x"])
 def test_urls_that_are_refused_unasked(tmp_path: Path, url: str) -> None:
     refused("source.url_refused", url, tmp_path, transport=Recording(ok))
 
