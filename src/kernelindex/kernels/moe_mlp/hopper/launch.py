@@ -87,9 +87,9 @@ class HopperEngine:
             self, a: torch.Tensor, b: torch.Tensor, r: Routing, out: torch.Tensor, gather_a: bool
     ) -> None:
         """B4 (gather_a: a is [T, M]) or B5 (b is [T, N]) into out [E, M, N]."""
-        experts, m, n = out.shape
-        gathered, dense = (a, _map(b, 64, 256)) if gather_a else (b, _map(a, 64, 128))
+        gathered, dense = (a, b) if gather_a else (b, a)
         _weight_grad.weight_grad_kernel[(_programs(a.device),)](
-            gathered, r.row_token, dense, _map(out, 64, 64), r.bounds,
-            E=experts, M=m, N=n, GATHER_A=gather_a, **WEIGHT_GRAD, **SPLIT, **START,
+            gathered, r.row_token, _map(dense, 64, 256), _map(out, 64, 64), r.bounds,
+            E=out.shape[0], G=gathered.shape[1], D=dense.shape[1], FLIP=not gather_a,
+            **WEIGHT_GRAD, **SPLIT, **START,
         )  # fmt: skip

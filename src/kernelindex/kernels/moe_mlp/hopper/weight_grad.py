@@ -1,13 +1,17 @@
-"""B4 and B5, Hopper: out[e] = a^T @ b over the rows of expert e, one operand gathered.
+"""B4 and B5, Hopper: gathered^T @ dense over the rows of each expert, one kernel for both.
 
-    GATHER_A   a [T, M] gathered, b_desc [rows, N] TMA box [64, 256]; tile 128 x 256  (B4: dy, act)
-    otherwise  a_desc [rows, M] TMA box [64, 128], b [T, N] gathered; tile 256 x 128  (B5: dh, x)
-    out_desc   [E * M, N]   out, box [64, 64]
-    bounds     int32 [2, E] first and end row of each expert
+    gathered  [T, G]       16-byte cp.async by token
+    dense     [rows, D]    TMA, box [64, 256]
+    out       [E * G, D]   B4: gathered = dy, dense = act, out = gradient of down_proj
+              [E * D, G]   B5 (FLIP): gathered = x, dense = dh, out = gradient of gate_up_proj
+    bounds    int32 [2, E] first and end row of each expert
 
-The gathered operand is always the 128-wide one: cp.async fills shared memory at half of TMA's rate.
+Tile 128 gathered x 256 dense columns, the consumers take 64 gathered columns each; the product depth
+is the expert's rows. The gathered operand is the narrow one: cp.async costs more than TMA. With FLIP
+the tile is transposed on its way through shared memory (stmatrix.trans), so that both gradients use
+the 64 x 256 product; 128 x 128 a consumer reads a fifth more shared memory.
 Each output tile is written once; an expert without rows gets zeros from the empty sum.
-FLOPs 2 * rows * M * N; bytes (rows * (M + N) + E * M * N) elements.
+FLOPs 2 * rows * G * D; bytes (rows * (G + D) + E * G * D) elements.
 """
 
 from triton.experimental import gluon
@@ -16,7 +20,6 @@ from triton.experimental.gluon import language as gl
 from .ring import (
     async_copy,
     fence_async_shared,
-    halves,
     mbarrier,
     new_barriers,
     put,
@@ -30,11 +33,11 @@ from .ring import (
 
 
 @gluon.jit
-def split_tile(bounds, t, E: gl.constexpr, MT: gl.constexpr, NT: gl.constexpr, BM: gl.constexpr, BN: gl.constexpr):
-    """Expert, its rows, and the tile's first row and column in the output."""
-    e = gl.minimum(t // (MT * NT), E - 1)
-    q = t % (MT * NT)
-    return e, gl.load(bounds + e), gl.load(bounds + E + e), (q // NT) * BM, (q % NT) * BN
+def split_tile(bounds, t, E: gl.constexpr, GT: gl.constexpr, DT: gl.constexpr):
+    """Expert, its first and end row, and the tile's first gathered and dense column."""
+    e = gl.minimum(t // (GT * DT), E - 1)
+    q = t % (GT * DT)
+    return e, gl.load(bounds + e), gl.load(bounds + E + e), (q // DT) * 128, (q % DT) * 256
 
 
 @gluon.jit
@@ -44,109 +47,97 @@ def load_step(row_token, k, end, rr):
 
 
 @gluon.jit
-def weight_grad_load(gathered, row_token, dense_desc, bounds, g_bufs, d_bufs, full, empty, E: gl.constexpr, M: gl.constexpr, N: gl.constexpr, S: gl.constexpr, GATHER_A: gl.constexpr):
-    BM: gl.constexpr = 128 if GATHER_A else 256
-    BN: gl.constexpr = 256 if GATHER_A else 128
-    W: gl.constexpr = M if GATHER_A else N
+def weight_grad_load(gathered, row_token, dense, bounds, a_bufs, b_bufs, full, empty, E: gl.constexpr, G: gl.constexpr, D: gl.constexpr, S: gl.constexpr):
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    GT: gl.constexpr = G // 128
+    DT: gl.constexpr = D // 256
     rr = gl.arange(0, 64, gl.SliceLayout(1, L))
-    cc = gl.arange(0, 64, gl.SliceLayout(0, L))
-    total = E * (M // BM) * (N // BN)
+    cc = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
     step = gl.num_programs(0)
     t0 = gl.program_id(0)
-    e, first, end, m0, n0 = split_tile(bounds, t0, E, M // BM, N // BN, BM, BN)
-    e, first1, end1, m1, n1 = split_tile(bounds, t0 + step, E, M // BM, N // BN, BM, BN)
+    e, first, end, g0, d0 = split_tile(bounds, t0, E, GT, DT)
+    e, first1, end1, g1, d1 = split_tile(bounds, t0 + step, E, GT, DT)
     token = load_step(row_token, first, end, rr)
     it = 0
-    for t in range(t0, total, step):
+    for t in range(t0, E * GT * DT, step):
         # Tokens are read a stage ahead and bounds two tiles ahead: where they were read in place, the
         # producer took longer than a stage and B4 ran at 560 TFLOP/s.
         head = load_step(row_token, first1, end1, rr)
-        e, first2, end2, m2, n2 = split_tile(bounds, t + 2 * step, E, M // BM, N // BN, BM, BN)
-        base = gathered + (m0 if GATHER_A else n0)
+        e, first2, end2, g2, d2 = split_tile(bounds, t + 2 * step, E, GT, DT)
         for k in range(first, end, 64):
             s = it % S
-            p = base + token[:, None] * W + cc[None, :]
+            p = gathered + g0 + token[:, None] * G + cc
             token = load_step(row_token, k + 64, end, rr)
             wait_empty(empty, it, S)
-            mbarrier.expect(full.index(s), 512 * 64)
-            if GATHER_A:
-                tma.async_copy_global_to_shared(dense_desc, [k, n0], full.index(s), d_bufs.index(s))
-            else:
-                tma.async_copy_global_to_shared(dense_desc, [k, m0], full.index(s), d_bufs.index(2 * s))
-                tma.async_copy_global_to_shared(dense_desc, [k, m0 + 128], full.index(s), d_bufs.index(2 * s + 1))
-            if GATHER_A:
-                async_copy.async_copy_global_to_shared(g_bufs.index(2 * s), p)
-                async_copy.async_copy_global_to_shared(g_bufs.index(2 * s + 1), p + 64)
-            else:
-                async_copy.async_copy_global_to_shared(g_bufs.index(s).slice(0, 64, dim=1), p)
-                async_copy.async_copy_global_to_shared(g_bufs.index(s).slice(64, 64, dim=1), p + 64)
+            mbarrier.expect(full.index(s), dense.block_type.nbytes)
+            tma.async_copy_global_to_shared(dense, [k, d0], full.index(s), b_bufs.index(s))
+            async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p)
+            async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p + 64)
             async_copy.mbarrier_arrive(full.index(s), increment_count=False)
             it += 1
         token = head
-        first, end, m0, n0 = first1, end1, m1, n1
-        first1, end1, m1, n1 = first2, end2, m2, n2
+        first, end, g0, d0 = first1, end1, g1, d1
+        first1, end1, g1, d1 = first2, end2, g2, d2
     async_copy.wait_group(0)
 
 
 @gluon.jit
-def weight_grad_step(acc, g_bufs, d_bufs, full, it, S: gl.constexpr, WG: gl.constexpr, GATHER_A: gl.constexpr):
+def weight_grad_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr):
     """Issues the product of one stage of 64 rows and waits for the one before."""
     s = it % S
     wait_full(full, it, S)
     fence_async_shared()
-    if GATHER_A:
-        acc = warpgroup_mma(g_bufs.index(2 * s + WG).permute((1, 0)), d_bufs.index(s), acc, is_async=True)
-    else:
-        acc = warpgroup_mma(d_bufs.index(2 * s + WG).permute((1, 0)), g_bufs.index(s), acc, is_async=True)
+    acc = warpgroup_mma(a_bufs.index(2 * s + WG).permute((1, 0)), b_bufs.index(s), acc, is_async=True)
     return warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
 
 
 @gluon.jit
-def pieces(acc, GATHER_A: gl.constexpr):
-    """The consumer's tile as four [64, 64] pieces: side by side, or two by two."""
-    if GATHER_A:
-        return quarters(acc)
+def put_tile(out, y_bufs, WG: gl.constexpr, p0, p1, p2, p3, row, col, FLIP: gl.constexpr):
+    """Writes four [64, 64] pieces side by side, or transposed one below the other."""
+    y0 = y_bufs.index(2 * WG)
+    y1 = y_bufs.index(2 * WG + 1)
+    if FLIP:
+        put_flipped(out, y0, p0, row, col)
+        put_flipped(out, y1, p1, row + 64, col)
+        put_flipped(out, y0, p2, row + 128, col)
+        put_flipped(out, y1, p3, row + 192, col)
     else:
-        upper, lower = acc.reshape([2, 64, 128]).permute([1, 2, 0]).split()
-        a, b = halves(upper)
-        c, d = halves(lower)
-        return a, b, c, d
+        put(out, y0, p0, row, col)
+        put(out, y1, p1, row, col + 64)
+        put(out, y0, p2, row, col + 128)
+        put(out, y1, p3, row, col + 192)
 
 
 @gluon.jit
-def put_tile(out_desc, y_bufs, WG: gl.constexpr, p0, p1, p2, p3, row, col, GATHER_A: gl.constexpr):
-    put(out_desc, y_bufs.index(2 * WG), p0, row, col)
-    put(out_desc, y_bufs.index(2 * WG + 1), p1, row, col + 64)
-    if GATHER_A:
-        put(out_desc, y_bufs.index(2 * WG), p2, row, col + 128)
-        put(out_desc, y_bufs.index(2 * WG + 1), p3, row, col + 192)
-    else:
-        put(out_desc, y_bufs.index(2 * WG), p2, row + 64, col)
-        put(out_desc, y_bufs.index(2 * WG + 1), p3, row + 64, col + 64)
+def put_flipped(out, buf, value, row, col):
+    """`put` for the transposed tile."""
+    tma.store_wait(1)
+    buf.permute((1, 0)).store(value)
+    fence_async_shared()
+    tma.async_copy_shared_to_global(out, [row, col], buf)
 
 
 @gluon.jit
-def weight_grad_math(WG: gl.constexpr, out_desc, bounds, g_bufs, d_bufs, y_bufs, full, empty, E: gl.constexpr, M: gl.constexpr, N: gl.constexpr, S: gl.constexpr, GATHER_A: gl.constexpr, DEFER: gl.constexpr):
-    BM: gl.constexpr = 128 if GATHER_A else 256
-    BN: gl.constexpr = 256 if GATHER_A else 128
-    DT: gl.constexpr = out_desc.dtype
-    L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, BN, 16])
+def weight_grad_math(WG: gl.constexpr, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E: gl.constexpr, G: gl.constexpr, D: gl.constexpr, S: gl.constexpr, FLIP: gl.constexpr, DEFER: gl.constexpr):
+    GT: gl.constexpr = G // 128
+    DT: gl.constexpr = D // 256
+    TYPE: gl.constexpr = out.dtype
+    L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
     it = 0
     old_row = -1
     old_col = 0
-    p0, p1, p2, p3 = pieces(gl.zeros([BM // 2, BN], DT, L), GATHER_A)
-    for t in range(gl.program_id(0), E * (M // BM) * (N // BN), gl.num_programs(0)):
-        e, first, end, m0, n0 = split_tile(bounds, t, E, M // BM, N // BN, BM, BN)
+    p0, p1, p2, p3 = quarters(gl.zeros([64, 256], TYPE, L))
+    for t in range(gl.program_id(0), E * GT * DT, gl.num_programs(0)):
+        e, first, end, g0, d0 = split_tile(bounds, t, E, GT, DT)
         steps = (end - first + 63) // 64
-        acc = gl.zeros([BM // 2, BN], gl.float32, L)
+        acc = gl.zeros([64, 256], gl.float32, L)
         if steps > 0:
-            acc = weight_grad_step(acc, g_bufs, d_bufs, full, it, S, WG, GATHER_A)
+            acc = weight_grad_step(acc, a_bufs, b_bufs, full, it, S, WG)
             if DEFER:
                 if old_row >= 0:
-                    put_tile(out_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, GATHER_A)
+                    put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
             for k in range(1, steps):
-                acc = weight_grad_step(acc, g_bufs, d_bufs, full, it + k, S, WG, GATHER_A)
+                acc = weight_grad_step(acc, a_bufs, b_bufs, full, it + k, S, WG)
                 mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
             acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
             it += steps
@@ -154,29 +145,26 @@ def weight_grad_math(WG: gl.constexpr, out_desc, bounds, g_bufs, d_bufs, y_bufs,
         else:
             if DEFER:
                 if old_row >= 0:
-                    put_tile(out_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, GATHER_A)
-        p0, p1, p2, p3 = pieces(acc.to(DT), GATHER_A)
-        old_row = e * M + m0 + WG * (BM // 2)
-        old_col = n0
+                    put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
+        p0, p1, p2, p3 = quarters(acc.to(TYPE))
+        old_row = e * D + d0 if FLIP else e * G + g0 + WG * 64
+        old_col = g0 + WG * 64 if FLIP else d0
         if not DEFER:
-            put_tile(out_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, GATHER_A)
+            put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
     if DEFER:
         if old_row >= 0:
-            put_tile(out_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, GATHER_A)
+            put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
     tma.store_wait(0)
 
 
 @gluon.jit
-def weight_grad_kernel(gathered, row_token, dense_desc, out_desc, bounds, E: gl.constexpr, M: gl.constexpr, N: gl.constexpr, S: gl.constexpr, GATHER_A: gl.constexpr, DEFER: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
-    DT: gl.constexpr = dense_desc.dtype
-    narrow: gl.constexpr = gl.NVMMASharedLayout.get_default_for([64, 64], DT)
-    wide: gl.constexpr = gl.NVMMASharedLayout.get_default_for([64, 128], DT)
-    g_bufs = gl.allocate_shared_memory(DT, [2 * S, 64, 64] if GATHER_A else [S, 64, 128], narrow if GATHER_A else wide)
-    d_bufs = gl.allocate_shared_memory(DT, [S, 64, 256] if GATHER_A else [2 * S, 64, 128], dense_desc.layout)
-    y_bufs = gl.allocate_shared_memory(DT, [4, 64, 64], out_desc.layout)
+def weight_grad_kernel(gathered, row_token, dense, out, bounds, E: gl.constexpr, G: gl.constexpr, D: gl.constexpr, S: gl.constexpr, FLIP: gl.constexpr, DEFER: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+    a_bufs = gl.allocate_shared_memory(out.dtype, [2 * S, 64, 64], out.layout)
+    b_bufs = gl.allocate_shared_memory(out.dtype, [S, 64, 256], dense.layout)
+    y_bufs = gl.allocate_shared_memory(out.dtype, [4, 64, 64], out.layout)
     full, empty = new_barriers(S, 129)
     gl.warp_specialize([
-        (weight_grad_math, (0, out_desc, bounds, g_bufs, d_bufs, y_bufs, full, empty, E, M, N, S, GATHER_A, DEFER)),
-        (weight_grad_math, (1, out_desc, bounds, g_bufs, d_bufs, y_bufs, full, empty, E, M, N, S, GATHER_A, DEFER)),
-        (weight_grad_load, (gathered, row_token, dense_desc, bounds, g_bufs, d_bufs, full, empty, E, M, N, S, GATHER_A)),
+        (weight_grad_math, (0, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER)),
+        (weight_grad_math, (1, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER)),
+        (weight_grad_load, (gathered, row_token, dense, bounds, a_bufs, b_bufs, full, empty, E, G, D, S)),
     ], [4, 4], [MATH_REGS, LOAD_REGS])
