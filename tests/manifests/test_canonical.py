@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 import struct
 import uuid
 from enum import Enum
@@ -17,29 +19,23 @@ from kernelindex.manifests.canonical import MAX_BYTES, dumps, loads, reread
 FLOATS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.integers(-(2**60), 2**60).map(float),
-    st.builds(
-        lambda m, e: float(f"{m}e{e}"), st.integers(-(10**17), 10**17), st.integers(-30, 10)
-    ),
+    st.builds(lambda m, e: float(f"{m}e{e}"), st.integers(-(10**17), 10**17), st.integers(-30, 10)),
 )
 # Letters around U+E000, where UTF-16 and UTF-8 order differ, and JSON's own punctuation.
 TEXTS = st.one_of(
     st.text(),
     st.text(alphabet='":,[]{}\\/.0e1- \n\x00\x1f\x7f\u2028é\ud7ff\ue000\uffff\U00010000😀'),
 )
-SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**53) + 1, 2**53 - 1), FLOATS, TEXTS
-)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(2**53) + 1, 2**53 - 1), FLOATS, TEXTS)
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=6), st.dictionaries(TEXTS, inner, max_size=6)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=6), st.dictionaries(TEXTS, inner, max_size=6)),
     max_leaves=30,
 )
 
 
 @given(VALUES)
-@settings(max_examples=400)
+@settings(max_examples=200)
 @example([1.0, -0.0, 1e16, 1e-6, 1e-7, 1e21, 123456789.5])
 @example({"\ue000": 1, "\U00010000": 2})
 @example({"a": [0.1, 2.0], ":1.0,": None})
@@ -57,18 +53,37 @@ def test_written_text_is_read_back_and_written_the_same(value: object) -> None:
 
 
 @given(VALUES)
-@settings(max_examples=200)
+@settings(max_examples=150)
 def test_dumps_after_loads_changes_nothing(value: object) -> None:
     written = dumps(value)
-    try:
-        read = loads(written)
-    except CanonicalError as error:
-        # A double of 2^53 or more is written as an integer token, which strict reading refuses.
-        assert error.code == "canonical.integer_range"
-        assert abs(float(error.details["seen"])) >= 2**53
+    read = read_or_code(written)
+    # A double of 2^53 or more is written as an integer token, which strict reading refuses.
+    if read == b"canonical.integer_range":
+        assert re.search(rb"[0-9]{16}", written)
     else:
         assert dumps(read) == written
         assert loads(written.decode()) == read
+
+
+def read_or_code(written: bytes) -> object:
+    try:
+        return loads(written)
+    except CanonicalError as error:
+        return error.code.encode()
+
+
+@pytest.mark.slow
+@given(VALUES)
+@settings(max_examples=10_000, deadline=None)
+def test_dumps_gives_the_bytes_of_rfc8785_at_length(value: object) -> None:
+    assert dumps(value) == rfc8785.dumps(value)
+
+
+@pytest.mark.slow
+@given(st.lists(FLOATS, min_size=1, max_size=200))
+@settings(max_examples=3_000, deadline=None)
+def test_numbers_are_written_as_rfc8785_writes_them(numbers: list[float]) -> None:
+    assert dumps(numbers) == rfc8785.dumps(numbers)
 
 
 # RFC 8785, appendix B: IEEE 754 bits and their text.
@@ -210,10 +225,13 @@ def test_the_size_limit_is_one_mebibyte() -> None:
 
 
 JSON_PIECES = st.sampled_from(
-    [b"{", b"}", b"[", b"]", b":", b",", b'"a"', b'"b"', b'"\\u0061"', b'"\\"', b"1", b"-0", b"1.0"]
-    + [b"1e5", b"0.1", b"9007199254740993", b"1e999", b"null", b"true", b"NaN", b" ", b"\xc3\xa9"]
-    + [b'{"a":1,"a":2}', b'{"a":[1.5,{"b":"x:y"}]}', b'"\\ud800"', b'"\xee\x80\x80"', b"12345678901234567"]
-)
+    [
+        b"{", b"}", b"[", b"]", b":", b",", b'"a"', b'"b"', b'"\\u0061"', b'"\\"', b"1", b"-0",
+        b"1.0", b"1e5", b"0.1", b"9007199254740993", b"12345678901234567", b"1e999", b"null",
+        b"true", b"NaN", b" ", b"\xc3\xa9", b'"\xee\x80\x80"', b'"\\ud800"', b'{"a":1,"a":2}',
+        b'{"a":[1.5,{"b":"x:y"}]}',
+    ]
+)  # fmt: skip
 
 
 @given(st.lists(JSON_PIECES, max_size=12).map(b"".join))
@@ -228,8 +246,6 @@ def test_fast_reading_agrees_with_plain_reading(raw: bytes) -> None:
 @given(VALUES, st.booleans())
 @settings(max_examples=200)
 def test_fast_reading_takes_ordinary_text(value: object, pretty: bool) -> None:
-    import json
-
     text = json.dumps(value, ensure_ascii=False, indent=1 if pretty else None).encode()
     fast = canonical._read_fast(text)
     if fast is not canonical._UNDECIDED:

@@ -8,11 +8,6 @@ from kernelindex.manifests._strict_yaml import loads
 
 
 def test_plain_scalars_are_what_json_can_say() -> None:
-    text = """
-    null: [~, null, "null"]
-    """
-    with pytest.raises(CanonicalError, match="a key that is not text"):
-        loads(text)
     read = loads(
         "date: 2026-08-01\ninstant: 2026-08-01T12:00:00Z\nyes_no: [yes, off, True, false]\n"
         "numbers: [1, -2, 1.5, 1e3, 1_000, 0x1f, 007, +1, .5, 12:30, .inf, .nan, 1.]\n"
@@ -22,11 +17,12 @@ def test_plain_scalars_are_what_json_can_say() -> None:
         "date": "2026-08-01",
         "instant": "2026-08-01T12:00:00Z",
         "yes_no": ["yes", "off", True, False],
-        "numbers": [1, -2, 1.5, 1000.0, "1_000", "0x1f", "007", "+1", ".5", "12:30"]
-        + [".inf", ".nan", "1."],
+        "numbers": [
+            1, -2, 1.5, 1000.0, "1_000", "0x1f", "007", "+1", ".5", "12:30", ".inf", ".nan", "1.",
+        ],
         "nothing": [None, None, "~"],
         "version": "2.9",
-    }
+    }  # fmt: skip
     assert isinstance(read["numbers"][0], int)
 
 
