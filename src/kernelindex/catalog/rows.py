@@ -134,8 +134,12 @@ class ShapeRow:
 class CohortRow:
     """One set of results that may be compared, with what is equal in all of them.
 
-    ``device`` has product_id, label, vendor, product, family, architecture and the
-    stated parts of the device class; ``protocol`` has name, version, rules.
+    ``device``     product_id, label, vendor, product, family, architecture and the stated
+                   parts of the device class
+    ``protocol``   {name, version, rules}
+    ``best``       {reported, verified, deployable}, each {entries, only_result, fills}:
+                   entry keys, and in words what would fill an empty one
+    ``tolerance``  {relative, tick, basis}: below it reported numbers say nothing
     """
 
     key: str
@@ -162,6 +166,8 @@ class CohortRow:
     unbeaten: tuple[str, ...]
     newest_observed: str | None
     shared_doubts: tuple[str, ...]
+    best: Json
+    tolerance: Json
     sources: tuple[str, ...] = ()
 
 
@@ -172,7 +178,8 @@ class EntryRow:
     ``line``            {id, title, project, entry_point, restated, restates}
     ``implementation``  {digest, slug, title, project, language}
     ``doubts``          [{code, class, text, shift_ns}]  class: blocks | shifts | note
-    ``limit``           {tflops, tbps, percent_nominal, percent_attainable, bound}
+    ``limit``           {tflops, tbps, percent_nominal, percent_attainable, bound, floor_ns,
+                        compute_floor_ns, memory_floor_ns, peak_dtype}
     ``interval``, ``spread``  {low, high} and for a spread its kind; in ``unit``
     ``ratio_to_leader`` value / leader's value (1.0 for the leader)
     """
@@ -289,7 +296,10 @@ class RunRow:
 class RecordRow:
     """One change of a cohort's leader, with its cause.
 
-    ``date`` is a calendar date; ``same_day`` says that the order within it is not known.
+    ``date``      calendar date; ``same_day`` says that the order within it is not known
+    ``line``      the new leader's line, None where several are unbeaten (``unbeaten``)
+    ``value``     the new leader's value; ``ratio`` how many times better than the one before
+    ``current``   whether it is the cohort's last change
     """
 
     cohort_key: str
@@ -298,17 +308,26 @@ class RecordRow:
     same_day: bool
     cause: str
     run_digest: str
+    leader: str | None
+    leader_run: str | None
+    line: Json | None
+    value: float | None
     previous_run: str | None
-    value: float
+    previous_line: Json | None
     previous_value: float | None
-    unit: str
     ratio: float | None
-    line: Json
+    unbeaten: tuple[str, ...]
+    current: bool
+    metric: str | None
+    unit: str | None
     operation: str
     operation_title: str
+    shape_key: str
+    axes: Json
+    dtypes: Json
     device: str
     timed_pass: str
-    current: bool
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,12 @@
+"""The catalog as its readers see it: one class of frozen-row reads."""
+
+from __future__ import annotations
+
+from kernelindex.catalog.listing_reads import ListingReads
+from kernelindex.catalog.lookup_reads import LookupReads
+from kernelindex.catalog.ranking_reads import RankingReads
+from kernelindex.catalog.run_reads import RunReads
+
+
+class Catalog(LookupReads, ListingReads, RankingReads, RunReads):
+    """Everything that can be asked of a catalog; ``open`` one that exists, or ``create``."""

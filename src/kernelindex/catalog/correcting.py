@@ -1,0 +1,87 @@
+"""Superseding and retracting a run: a small change, published at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select
+
+from kernelindex.catalog import bulk, heads, publishing, row_tuples
+from kernelindex.catalog.deriving import judge_members, published_members
+from kernelindex.catalog.importing import DONE, insert_change, now_text
+from kernelindex.catalog.judge_context import ContextReader, newest_snapshots
+from kernelindex.catalog.tables import derived, truth
+from kernelindex.errors import CatalogError, NotFoundError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from kernelindex.catalog.database import Database
+    from kernelindex.catalog.intake import Correction
+
+ACTIONS = (heads.SUPERSEDE, heads.RETRACT)
+
+
+def correct(catalog: Database, correction: Correction, *, at: str | None = None) -> bool:
+    """Apply one correction; False where it was said before. Append-only: nothing is deleted.
+
+    ``at`` is the instant it is dated with, now where it is None.
+
+    Raises:
+        CatalogError: ``catalog.correction`` where actor, reason or successor is missing.
+        NotFoundError: where the run, or the one that supersedes it, is not here.
+    """
+    _check(correction)
+    row = row_tuples.correction_row(correction, at or now_text())
+    with catalog.writing() as conn:
+        publishing.read_generation(conn, lock=True)
+        _require_runs(conn, correction)
+        if bulk.present(conn, [truth.corrections.c.id], [row[0]]):
+            return False
+        bulk.insert_rows(conn, truth.corrections, [row])
+        _judge_again(conn, correction.run_digest)
+        publishing.raise_generation(conn)
+    return True
+
+
+def _check(correction: Correction) -> None:
+    problems = [name for name in ("actor", "reason") if not getattr(correction, name).strip()]
+    if correction.action not in ACTIONS:
+        problems.append(f"action (one of {', '.join(ACTIONS)})")
+    if (correction.action == heads.SUPERSEDE) != (correction.by_digest is not None):
+        problems.append("by_digest (for supersede, and only there)")
+    if correction.by_digest == correction.run_digest:
+        problems.append("by_digest (another run)")
+    if problems:
+        raise CatalogError(
+            f"A correction needs {', '.join(problems)}; seen {correction}",
+            code="catalog.correction",
+        )
+
+
+def _require_runs(conn: Connection, correction: Correction) -> None:
+    wanted = [digest for digest in (correction.run_digest, correction.by_digest) if digest]
+    found = bulk.present(conn, [truth.manifests.c.digest], wanted)
+    for digest in wanted:
+        if digest not in found:
+            raise NotFoundError(f"No run {digest} is in this catalog.")
+
+
+def _judge_again(conn: Connection, digest: str) -> None:
+    """Judge the run's cohort anew and point at the result, all in this transaction.
+
+    The version before stays until the next import cleans up: a running import's versions,
+    which nothing points at either, must not be taken for it.
+    """
+    query = select(derived.runs.c.cohort_key).where(derived.runs.c.digest == digest)
+    key = conn.execute(query).scalar_one_or_none()
+    if key is None:
+        return
+    version = insert_change(conn, "correction", "", digest, state=DONE)
+    members = published_members(conn, key, {digest: heads.standing_of(conn, digest)})
+    judge_members(conn, members, version, ContextReader(newest_snapshots(conn)))
+    table = derived.cohort_heads
+    conn.execute(delete(table).where(table.c.key == key))
+    rows = derived.cohorts
+    new = select(rows.c.key, rows.c.version).where(rows.c.version == version)
+    conn.execute(insert(table).from_select(["key", "version"], new))

@@ -1,0 +1,59 @@
+"""Keyset cursors, bound to the filters they were made with."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from typing import Any
+
+import orjson
+
+from kernelindex.errors import RequestError
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 500
+
+
+def encode_cursor(filters: dict[str, Any], after: tuple[Any, ...]) -> str:
+    """A cursor that continues after a row, for these filters only."""
+    data = orjson.dumps([_fingerprint(filters), *after])
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def decode_cursor(filters: dict[str, Any], cursor: str | None) -> tuple[Any, ...] | None:
+    """The row to continue after; None at the start.
+
+    Raises:
+        RequestError: ``request.cursor`` for a cursor of other filters, or none of ours.
+    """
+    if cursor is None:
+        return None
+    try:
+        padded = cursor.encode() + b"=" * (-len(cursor) % 4)
+        found = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError):
+        found = None
+    if not isinstance(found, list) or not found or found[0] != _fingerprint(filters):
+        raise RequestError(
+            "The cursor does not belong to this list and these filters; "
+            "ask for the first page without one.",
+            code="request.cursor",
+        )
+    return tuple(found[1:])
+
+
+def check_limit(limit: int) -> int:
+    """The page size, refused beyond what a page may hold.
+
+    Raises:
+        RequestError: ``request.limit``.
+    """
+    if not 1 <= limit <= MAX_LIMIT:
+        raise RequestError(f"limit is {limit}; wanted 1 to {MAX_LIMIT}", code="request.limit")
+    return limit
+
+
+def _fingerprint(filters: dict[str, Any]) -> str:
+    text = orjson.dumps(filters, option=orjson.OPT_SORT_KEYS, default=sorted)
+    return hashlib.sha256(text).hexdigest()[:16]

@@ -1,0 +1,175 @@
+"""One open catalog: its engines, its transactions, and whether its schema is current."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from sqlalchemy import inspect, select
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from kernelindex.catalog import engines, versions
+from kernelindex.catalog.tables import truth
+from kernelindex.errors import CatalogError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, Engine
+
+READ_LIMIT_S = 5.0
+
+
+class Database:
+    """A database that holds a catalog; made by ``open`` or ``create``."""
+
+    def __init__(self, url: str, *, read_limit_s: float = READ_LIMIT_S) -> None:
+        self.url = engines.parse_url(url)
+        self.read_limit_s = read_limit_s
+
+    @classmethod
+    def open(cls, url: str, *, read_limit_s: float = READ_LIMIT_S) -> Self:
+        """Open a catalog that exists.
+
+        Raises:
+            CatalogError: ``catalog.missing``, ``catalog.schema``, ``catalog.stale``.
+        """
+        opened = cls(url, read_limit_s=read_limit_s)
+        opened.require_current()
+        return opened
+
+    @classmethod
+    def create(cls, url: str, *, read_limit_s: float = READ_LIMIT_S) -> Self:
+        """Open a catalog, making or migrating its tables where needed.
+
+        Raises:
+            CatalogError: ``catalog.stale`` where derived rows are of another version.
+        """
+        from kernelindex.catalog.migrate import migrate
+
+        opened = cls(url, read_limit_s=read_limit_s)
+        if not opened.is_postgresql:
+            engines.sqlite_path(opened.url).absolute().parent.mkdir(parents=True, exist_ok=True)
+        migrate(opened.writer)
+        opened.require_current()
+        return opened
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether the database is PostgreSQL; else it is SQLite."""
+        return self.url.get_backend_name() == "postgresql"
+
+    @cached_property
+    def writer(self) -> Engine:
+        """The engine that writes."""
+        return engines.writing_engine(self.url)
+
+    @cached_property
+    def reader(self) -> Engine:
+        """The engine that only reads, within the time limit."""
+        return engines.reading_engine(self.url, self.read_limit_s)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A read-only transaction: one consistent state, stopped at the time limit.
+
+        Raises:
+            CatalogError: ``catalog.read_time_limit``.
+        """
+        with self.reader.connect() as conn:
+            engines.set_deadline(conn, self.read_limit_s)
+            try:
+                yield conn
+            except DBAPIError as error:
+                raise self._explained(error) from error
+            finally:
+                engines.set_deadline(conn, None)
+
+    @contextmanager
+    def reading_long(self) -> Iterator[Connection]:
+        """A transaction for exports and checks: one consistent state, no time limit."""
+        with self.reader.connect() as conn:
+            if self.is_postgresql:
+                conn.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                conn.exec_driver_sql("SET LOCAL statement_timeout = 0")
+            yield conn
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that commits when its block ends; SQLite locks at its start."""
+        with self.writer.begin() as conn:
+            yield conn
+
+    def require_current(self) -> None:
+        """Refuse a database without our tables, or with rows of another version.
+
+        Raises:
+            CatalogError: ``catalog.missing``, ``catalog.schema``, ``catalog.stale``.
+        """
+        self.require_schema()
+        found = self._state(versions.DERIVED_KEY)
+        if found != versions.derived_version():
+            raise CatalogError(
+                "The derived rows of this catalog were made by another version of the policy, "
+                "the registry or the schema. Run: ki catalog rebuild",
+                code="catalog.stale",
+                found=found,
+                wanted=versions.derived_version(),
+            )
+
+    def require_schema(self) -> None:
+        """Refuse a database that is not there or whose truth tables are not current.
+
+        Raises:
+            CatalogError: ``catalog.missing``, ``catalog.schema``.
+        """
+        if not self.is_postgresql and not engines.sqlite_path(self.url).is_file():
+            raise self._missing("There is no catalog at")
+        try:
+            with self.reader.connect() as conn:
+                found = versions.schema_revision(conn) if inspect(conn).get_table_names() else None
+        except OperationalError as error:
+            raise self._missing(f"Cannot open the catalog ({error.orig}) at") from error
+        if found is None:
+            raise self._missing("The database holds no catalog:")
+        if found != versions.SCHEMA_REVISION:
+            raise CatalogError(
+                f"The tables are at revision {found}, this version wants "
+                f"{versions.SCHEMA_REVISION}. Run: ki catalog rebuild",
+                code="catalog.schema",
+            )
+
+    def close(self) -> None:
+        """Give back every connection."""
+        for name in ("reader", "writer"):
+            engine = self.__dict__.pop(name, None)
+            if engine is not None:
+                engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def _state(self, key: str) -> str | None:
+        with self.reader.connect() as conn:
+            query = select(truth.state.c.value).where(truth.state.c.key == key)
+            return conn.execute(query).scalar_one_or_none()
+
+    def _missing(self, what: str) -> CatalogError:
+        shown = self.url.render_as_string(hide_password=True)
+        return CatalogError(
+            f"{what} {shown}. Make one by importing: ki import starter", code="catalog.missing"
+        )
+
+    def _explained(self, error: DBAPIError) -> CatalogError | DBAPIError:
+        words = str(error.orig)
+        if "interrupted" in words or "statement timeout" in words:
+            return CatalogError(
+                f"The question took longer than {self.read_limit_s:g} s and was stopped; "
+                "narrow it by a filter.",
+                code="catalog.read_time_limit",
+            )
+        return error

@@ -1,0 +1,133 @@
+"""Connections to the database: one for reading, one for writing, on either dialect.
+
+SQLite: WAL, a busy timeout, and BEGIN sent by us. Python's driver would open
+transactions only before writes and commit behind our back around DDL, so its own
+handling is switched off (``isolation_level = None``) and SQLAlchemy's ``begin`` event
+sends ``BEGIN`` for readers and ``BEGIN IMMEDIATE`` for writers: a writer then waits for
+the lock at the start and never fails half way with a stale snapshot.
+PostgreSQL: reading connections are read-only by default and carry the statement limit.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from kernelindex.errors import CatalogError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.engine import URL
+
+BUSY_TIMEOUT_MS = 60_000
+PROGRESS_STEPS = 20_000
+"""Virtual machine steps of SQLite between two looks at the clock, about 0.2 ms."""
+WRITER_CACHE_KIB = 65_536
+
+
+class Deadline:
+    """When the statement now running on one SQLite connection must have ended."""
+
+    def __init__(self) -> None:
+        self.at: float | None = None
+
+    def passed(self) -> int:
+        """1 where SQLite should stop; called by its progress handler."""
+        return int(self.at is not None and time.monotonic() > self.at)
+
+
+def parse_url(text: str) -> URL:
+    """The database URL, refused where it is neither a SQLite file nor PostgreSQL.
+
+    Raises:
+        CatalogError: ``catalog.url``.
+    """
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise CatalogError(
+            f"{text!r} is not a database URL. {_WANTED}", code="catalog.url"
+        ) from None
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
+        raise CatalogError(f"{text!r} cannot hold a catalog. {_WANTED}", code="catalog.url")
+    return url
+
+
+_WANTED = "Wanted: sqlite:///path/to/ki.db or postgresql+psycopg://user@host/database"
+
+
+def sqlite_path(url: URL) -> Path:
+    """The file of a SQLite URL."""
+    return Path(str(url.database))
+
+
+def writing_engine(url: URL) -> Engine:
+    """An engine whose transactions write."""
+    if url.get_backend_name() == "postgresql":
+        return create_engine(url, pool_size=2, hide_parameters=True)
+    engine = create_engine(
+        url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, pool_size=2, hide_parameters=True
+    )
+    event.listen(engine, "connect", _prepare_sqlite_writer)
+    event.listen(engine, "begin", _begin_immediate)
+    return engine
+
+
+def reading_engine(url: URL, limit_s: float) -> Engine:
+    """An engine that cannot write and whose statements end after ``limit_s`` seconds."""
+    if url.get_backend_name() == "postgresql":
+        options = f"-c default_transaction_read_only=on -c statement_timeout={int(limit_s * 1000)}"
+        return create_engine(
+            url, connect_args={"options": options}, pool_size=5, hide_parameters=True
+        )
+    file = f"file:{sqlite_path(url).absolute()}?mode=ro"
+    engine = create_engine(
+        url.set(database=file, query={"uri": "true"}),
+        connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
+        pool_size=5,
+        hide_parameters=True,
+    )
+    event.listen(engine, "connect", _prepare_sqlite_reader)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def set_deadline(conn: Connection, limit_s: float | None) -> None:
+    """Bound what runs on a SQLite reading connection from now on."""
+    deadline = conn.connection.info.get("deadline")
+    if isinstance(deadline, Deadline):
+        deadline.at = None if limit_s is None else time.monotonic() + limit_s
+
+
+def _prepare_sqlite_writer(dbapi: Any, _record: Any) -> None:
+    dbapi.isolation_level = None
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "foreign_keys = ON",
+        f"cache_size = -{WRITER_CACHE_KIB}",
+        "temp_store = MEMORY",
+    ):
+        dbapi.execute(f"PRAGMA {pragma}")
+
+
+def _prepare_sqlite_reader(dbapi: Any, record: Any) -> None:
+    dbapi.isolation_level = None
+    dbapi.execute("PRAGMA query_only = ON")
+    deadline = Deadline()
+    record.info["deadline"] = deadline
+    dbapi.set_progress_handler(deadline.passed, PROGRESS_STEPS)
+
+
+def _begin(conn: Connection) -> None:
+    conn.exec_driver_sql("BEGIN")
+
+
+def _begin_immediate(conn: Connection) -> None:
+    conn.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,220 @@
+"""Importing: stage in committed batches, judge ahead, publish in one short transaction.
+
+Killed at any step, an import leaves nothing visible (or all of it, once published); the
+next one discards what lies around and starts again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select, update
+
+from kernelindex.catalog import bulk, heads, publishing, row_tuples
+from kernelindex.catalog.deriving import judge_touched, touch_cohorts
+from kernelindex.catalog.intake import ImportReport
+from kernelindex.catalog.judge_context import newest_snapshots
+from kernelindex.catalog.listings import refresh_listings
+from kernelindex.catalog.locking import import_lock
+from kernelindex.catalog.rederiving import rederive
+from kernelindex.catalog.run_reading import RunReader
+from kernelindex.catalog.staging import Stager
+from kernelindex.catalog.tables import truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sqlalchemy import Connection
+
+    from kernelindex.catalog.database import Database
+    from kernelindex.catalog.intake import Row, Skipped, Snapshot
+
+FAILPOINT = "KI_CATALOG_FAILPOINT"
+"""Names a step at which the process kills itself; for the crash tests."""
+ATTEMPTS = 5
+OPEN, PUBLISHED, DONE, DISCARDED = "open", "published", "done", "discarded"
+"""States of a change: being prepared; visible; cleaned up after; never made visible."""
+
+
+def import_records(
+    catalog: Database,
+    snapshot: Snapshot,
+    records: Iterable[Row | Skipped],
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ImportReport:
+    """Import everything a source yields; a second time changes nothing.
+
+    ``progress`` is called with the rows read so far. ``dry_run`` does all but publish.
+
+    Raises:
+        CatalogError: ``catalog.busy`` where another import is running.
+    """
+    with import_lock(catalog):
+        discard_unfinished(catalog)
+        change = begin_change(catalog, "import", snapshot.source, snapshot.digest)
+        known = stored_snapshot(catalog, snapshot)
+        reader = RunReader()
+        stager = Stager(catalog, change, known, reader)
+        stager.stage(records, progress)
+        reach("staged")
+        superseding = derive_and_publish(catalog, change, stager, reader, dry_run=dry_run)
+        if dry_run:
+            discard_unfinished(catalog)
+        else:
+            clean_up(catalog)
+    return _report(stager, superseding, dry_run=dry_run)
+
+
+def derive_and_publish(
+    catalog: Database, change: int, stager: Stager, reader: RunReader, *, dry_run: bool
+) -> int:
+    """Judge what the staged rows touch and publish, again where another change came between.
+
+    Returns how many runs take the place of another.
+    """
+    missing = rederive(catalog, reader)
+    for attempt in range(ATTEMPTS):
+        version = change if not attempt else begin_change(catalog, "import", "again", "")
+        generation, superseding = prepare(catalog, version, stager.snapshot, stager.sources)
+        if dry_run or publish(catalog, version, generation, stager, missing):
+            return superseding
+    raise RuntimeError("other changes kept coming between")  # pragma: no cover
+
+
+def prepare(
+    catalog: Database, version: int, snapshot: Snapshot, sources: set[str]
+) -> tuple[int, int]:
+    """Judge all touched cohorts and compute the lists; nothing of it shows yet."""
+    with catalog.writing() as conn:
+        generation = publishing.read_generation(conn)
+        heads.find_standing(conn)
+        superseding = heads.count_superseding(conn)
+        before = newest_snapshots(conn)
+        date = snapshot.fetched_at[:10]
+        newest = before | {s: max(date, before.get(s, "")) for s in sources}
+        changed = {s for s in sources if s in before and newest[s] != before[s]}
+        touch_cohorts(conn, everything=False, sources=changed)
+    reach("touched")
+    judge_touched(catalog, version, newest)
+    reach("judged")
+    refresh_listings(catalog, everything=False)
+    reach("listed")
+    return generation, superseding
+
+
+def publish(
+    catalog: Database, version: int, generation: int, stager: Stager, missing: list[str]
+) -> bool:
+    """Make everything visible at once; False where another change was published meanwhile."""
+    snapshot = stager.snapshot
+    with catalog.writing() as conn:
+        if publishing.read_generation(conn, lock=True) != generation:
+            return False
+        bulk.insert_rows(conn, truth.snapshots, [row_tuples.snapshot_row(snapshot)])
+        covered = [(source, snapshot.digest) for source in sorted(stager.sources)]
+        bulk.insert_rows(conn, truth.coverage, covered)
+        publishing.publish_truth(conn)
+        reach("published truth")
+        publishing.publish_derived(conn, version)
+        publishing.set_underived(conn, missing)
+        publishing.raise_generation(conn)
+        end_changes(conn)
+        reach("publishing")
+    reach("published")
+    return True
+
+
+def discard_unfinished(catalog: Database) -> None:
+    """Remove what an import that did not finish left behind; none of it was visible.
+
+    One that was published and then killed has only its scratch rows removed.
+    """
+    table = truth.changes
+    with catalog.reading() as conn:
+        states = set(conn.execute(select(table.c.state).where(table.c.state != DONE)).scalars())
+    if not states - {DISCARDED}:
+        return
+    if OPEN in states:
+        publishing.clear_working(catalog)
+        publishing.drop_old_versions(catalog)
+        publishing.drop_unpublished(catalog)
+        with catalog.writing() as conn:
+            conn.execute(update(table).where(table.c.state == OPEN).values(state=DISCARDED))
+    clean_up(catalog)
+
+
+def clean_up(catalog: Database) -> None:
+    """Remove scratch rows and replaced versions of a published change."""
+    publishing.clear_working(catalog)
+    publishing.drop_old_versions(catalog)
+    table = truth.changes
+    with catalog.writing() as conn:
+        conn.execute(update(table).where(table.c.state == PUBLISHED).values(state=DONE))
+
+
+def begin_change(catalog: Database, action: str, source: str, detail: str) -> int:
+    """Open a numbered change; its number is the version of what it writes ahead."""
+    with catalog.writing() as conn:
+        return insert_change(conn, action, source, detail)
+
+
+def insert_change(
+    conn: Connection, action: str, source: str, detail: str, *, state: str = OPEN
+) -> int:
+    """Note a numbered change within a transaction."""
+    values: dict[str, Any] = {"action": action, "state": state, "source": source}
+    statement = insert(truth.changes).values(**values, detail=detail, at=now_text())
+    key = conn.execute(statement).inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
+def end_changes(conn: Connection) -> None:
+    """Note that the open change is visible, with the attempts before it."""
+    table = truth.changes
+    conn.execute(update(table).where(table.c.state == OPEN).values(state=PUBLISHED))
+
+
+def now_text() -> str:
+    """The present instant, UTC to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def reach(step: str) -> None:
+    """A named step of an import; the crash tests have the process killed at one."""
+    if os.environ.get(FAILPOINT) == step:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def stored_snapshot(catalog: Database, snapshot: Snapshot) -> Snapshot:
+    """The snapshot as first stored, if it was: importing again does not make it newer."""
+    table = truth.snapshots
+    query = select(table.c.fetched_at).where(
+        table.c.source == snapshot.source,
+        table.c.digest == snapshot.digest,
+        table.c.parser_version == snapshot.parser_version,
+    )
+    with catalog.reading() as conn:
+        found = conn.execute(query).scalar_one_or_none()
+    return snapshot if found is None else replace(snapshot, fetched_at=found)
+
+
+def _report(stager: Stager, superseding: int, *, dry_run: bool) -> ImportReport:
+    counts = stager.counts
+    return ImportReport(
+        source=stager.snapshot.source,
+        snapshot=stager.snapshot.digest,
+        dry_run=dry_run,
+        read=counts["read"],
+        added=counts["added"] - superseding,
+        existing=counts["existing"],
+        superseding=superseding,
+        skipped=dict(stager.skipped),
+        becomes=dict(stager.becomes),
+    )

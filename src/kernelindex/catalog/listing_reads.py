@@ -1,0 +1,186 @@
+"""Reads of lists: operations, implementations, projects, hardware, shapes, facets, search."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy import func, select
+
+from kernelindex.catalog import cursors, search_index
+from kernelindex.catalog.database import Database
+from kernelindex.catalog.rows import (
+    FacetCount,
+    HardwareRow,
+    ImplementationRow,
+    OperationRow,
+    Page,
+    ProjectRow,
+    SearchAnswer,
+    SearchHit,
+    ShapeRow,
+)
+from kernelindex.catalog.tables import derived
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+KIND_WEIGHT = {"operation": 3.0, "hardware": 2.0, "project": 2.0, "implementation": 1.0}
+LEAST_SIMILAR = 0.7
+MOST_SUGGESTIONS = 5
+
+
+class ListingReads(Database):
+    """Lists what the catalog holds."""
+
+    def operations(self, family: str | None = None) -> list[OperationRow]:
+        """Every operation, those with most runs first."""
+        table = derived.operations
+        query = select(table).order_by(table.c.run_count.desc(), table.c.slug)
+        if family is not None:
+            query = query.where(table.c.family == family)
+        with self.reading() as conn:
+            return [_operation(row) for row in conn.execute(query)]
+
+    def operation(self, slug: str) -> OperationRow | None:
+        """One operation by its slug."""
+        table = derived.operations
+        with self.reading() as conn:
+            row = conn.execute(select(table).where(table.c.slug == slug)).first()
+            return None if row is None else _operation(row)
+
+    def operation_of(self, digest: str) -> str | None:
+        """The slug of an OperationSpec's digest."""
+        table = derived.operation_specs
+        with self.reading() as conn:
+            return conn.execute(select(table.c.slug).where(table.c.digest == digest)).scalar()
+
+    def implementations(
+        self,
+        *,
+        operation: str | None = None,
+        project: str | None = None,
+        cursor: str | None = None,
+        limit: int = cursors.DEFAULT_LIMIT,
+    ) -> Page[ImplementationRow]:
+        """Implementation revisions by digest, a page at a time."""
+        table, names = derived.implementations, derived.names
+        filters = {"list": "implementations", "operation": operation, "project": project}
+        after = cursors.decode_cursor(filters, cursor)
+        query = select(table, names.c.slug).join(names, names.c.digest == table.c.digest)
+        for name in ("operation", "project"):
+            if filters[name] is not None:
+                query = query.where(table.c[name] == filters[name])
+        if after is not None:
+            query = query.where(table.c.digest > after[0])
+        query = query.order_by(table.c.digest).limit(cursors.check_limit(limit) + 1)
+        with self.reading() as conn:
+            rows = [ImplementationRow(**row._mapping) for row in conn.execute(query)]
+        more = len(rows) > limit
+        last = cursors.encode_cursor(filters, (rows[limit - 1].digest,)) if more else None
+        return Page(tuple(rows[:limit]), last)
+
+    def projects(self) -> list[ProjectRow]:
+        """Every project, those with most runs first."""
+        table = derived.projects
+        query = select(table).order_by(table.c.run_count.desc(), table.c.slug)
+        with self.reading() as conn:
+            return [ProjectRow(**row._mapping) for row in conn.execute(query)]
+
+    def hardware(self) -> list[HardwareRow]:
+        """Every GPU product or unresolved label that has runs, most runs first."""
+        table = derived.hardware
+        query = select(table).order_by(table.c.run_count.desc(), table.c.id)
+        with self.reading() as conn:
+            return [HardwareRow(**row._mapping) for row in conn.execute(query)]
+
+    def shapes(
+        self, operation: str, *, device: str | None = None, timed_pass: str | None = None
+    ) -> list[ShapeRow]:
+        """Measured shapes of an operation; ``device`` is a hardware id, both filters optional."""
+        table = derived.shapes
+        query = select(table).where(table.c.operation == operation).order_by(table.c.shape_key)
+        with self.reading() as conn:
+            rows = [_shape(row) for row in conn.execute(query)]
+        return [
+            row
+            for row in rows
+            if (device is None or device in row.devices)
+            and (timed_pass is None or timed_pass in row.passes)
+        ]
+
+    def facets(self) -> list[FacetCount]:
+        """Counts of runs by each value of each filter, largest first."""
+        table = derived.facets
+        query = select(table).order_by(table.c.facet, table.c.count.desc(), table.c.value)
+        with self.reading() as conn:
+            return [FacetCount(**row._mapping) for row in conn.execute(query)]
+
+    def search_text(self, query: str, limit: int = 20) -> SearchAnswer:
+        """Things whose names hold every word of the query, or spellings that exist."""
+        words = search_index.tokens_of(query)
+        if not words:
+            return SearchAnswer(hits=())
+        with self.reading() as conn:
+            rows = search_index.matching(conn, words)
+            if not rows:
+                return SearchAnswer(hits=(), suggestions=_spellings(conn, words))
+        hits = sorted((_hit(row, words) for row in rows), key=_order)
+        return SearchAnswer(hits=tuple(hits[:limit]))
+
+
+def _operation(row: Any) -> OperationRow:
+    values = dict(row._mapping)
+    for name in ("aliases", "digests"):
+        values[name] = tuple(orjson.loads(values[name]))
+    return OperationRow(**values)
+
+
+def _shape(row: Any) -> ShapeRow:
+    values = dict(row._mapping)
+    for name in ("axes", "dtypes", "devices", "passes"):
+        values[name] = orjson.loads(values[name])
+    return ShapeRow(**values)
+
+
+def _hit(row: Any, words: list[str]) -> SearchHit:
+    """Whole words count more than beginnings of words, and names of few words more."""
+    have = set(row.words.split())
+    whole = sum(word in have for word in words) / len(words)
+    name = set(search_index.tokens_of(f"{row.slug} {row.title}"))
+    share = len(name & set(words)) / max(len(name), 1)
+    score = KIND_WEIGHT[row.kind] * (0.5 + whole) + 2.0 * share
+    return SearchHit(
+        kind=row.kind,
+        slug=row.slug,
+        title=row.title,
+        score=round(score, 4),
+        run_count=row.run_count,
+        subtitle=row.subtitle,
+    )
+
+
+def _order(hit: SearchHit) -> tuple[float, int, str, str]:
+    return -hit.score, -hit.run_count, hit.kind, hit.slug
+
+
+def _spellings(conn: Connection, words: list[str]) -> tuple[str, ...]:
+    """Known words that look like the unknown ones, the most alike first."""
+    table = derived.vocabulary
+    found: dict[str, float] = {}
+    for word in words:
+        near = func.length(table.c.word).between(len(word) - 2, len(word) + 2)
+        for known in conn.execute(select(table.c.word).where(near)).scalars():
+            ratio = _similarity(word, known)
+            if ratio >= LEAST_SIMILAR and known != word:
+                found[known] = max(ratio, found.get(known, 0.0))
+    ordered = sorted(found, key=lambda known: (-found[known], known))
+    return tuple(ordered[:MOST_SUGGESTIONS])
+
+
+def _similarity(word: str, known: str) -> float:
+    matcher = SequenceMatcher(None, word, known)
+    if matcher.real_quick_ratio() < LEAST_SIMILAR or matcher.quick_ratio() < LEAST_SIMILAR:
+        return 0.0
+    return matcher.ratio()

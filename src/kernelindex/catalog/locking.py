@@ -1,0 +1,80 @@
+"""One import at a time: a lock that its holder's death releases.
+
+SQLite: ``flock`` on a file beside the database. PostgreSQL: an advisory lock of a
+session. Neither is held against readers or small writers.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from kernelindex.catalog.engines import sqlite_path
+from kernelindex.errors import CatalogError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kernelindex.catalog.database import Database
+
+ADVISORY_KEY = 0x6B69_696D
+POLL_S = 0.1
+
+
+@contextmanager
+def import_lock(database: Database, *, wait_s: float = 60.0) -> Iterator[None]:
+    """Hold the right to import, waiting for another import to end.
+
+    Raises:
+        CatalogError: ``catalog.busy`` after ``wait_s`` seconds.
+    """
+    held = _postgresql_lock if database.is_postgresql else _sqlite_lock
+    with held(database, wait_s):
+        yield
+
+
+@contextmanager
+def _sqlite_lock(database: Database, wait_s: float) -> Iterator[None]:
+    path = sqlite_path(database.url)
+    handle = os.open(path.with_name(path.name + ".import-lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _wait(lambda: _try_flock(handle), wait_s)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _try_flock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def _postgresql_lock(database: Database, wait_s: float) -> Iterator[None]:
+    with database.writer.connect().execution_options(isolation_level="AUTOCOMMIT") as conn:
+        take = text("SELECT pg_try_advisory_lock(:key)")
+        _wait(lambda: bool(conn.execute(take, {"key": ADVISORY_KEY}).scalar_one()), wait_s)
+        try:
+            yield
+        finally:
+            conn.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": ADVISORY_KEY})
+
+
+def _wait(attempt: Callable[[], bool], wait_s: float) -> None:
+    end = time.monotonic() + wait_s
+    while not attempt():
+        if time.monotonic() > end:
+            raise CatalogError(
+                f"Another import into this catalog is running since over {wait_s:g} s. "
+                "Wait for it to end and run this again.",
+                code="catalog.busy",
+            )
+        time.sleep(POLL_S)

@@ -1,0 +1,118 @@
+"""Operations under our slugs: which manifests they are, their names, and their counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import case, func, select
+
+from kernelindex.catalog import bulk
+from kernelindex.catalog.row_tuples import json_text
+from kernelindex.catalog.stored import read_body
+from kernelindex.catalog.tables import derived, truth
+from kernelindex.catalog.touched import current_manifests, current_runs
+from kernelindex.registry.equivalence import map_operation
+from kernelindex.registry.operations import load_operations
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from kernelindex.catalog.touched import Touched
+
+OPERATION_KIND = "OperationSpec"
+NO_COUNTS = (0, 0, 0, 0)
+
+
+def refresh_operations(conn: Connection, touched: Touched) -> None:
+    """Map operation manifests that are new, then list every touched slug."""
+    twin = derived.LISTINGS[derived.operations]
+    bulk.insert_rows(conn, derived.operation_specs, _new_specs(conn))
+    touched.add_from("operations", _slugs_of_staged().subquery("staged_slugs").c.slug)
+    slugs = touched.keys("operations")
+    for part in bulk.chunks(slugs, bulk.IN_CHUNK):
+        bulk.insert_rows(conn, twin, _operation_rows(conn, list(part)))
+
+
+def _new_specs(conn: Connection) -> list[tuple[Any, ...]]:
+    """Slug, family and whether mapped, of operation manifests not seen before."""
+    table = current_manifests("specs", "digest", "kind", "name")
+    query = (
+        select(table.c.digest, table.c.name, truth.bodies.c.body)
+        .join(truth.bodies, truth.bodies.c.digest == table.c.digest)
+        .where(
+            table.c.kind == OPERATION_KIND,
+            table.c.digest.not_in(select(derived.operation_specs.c.digest)),
+        )
+    )
+    rows = []
+    for digest, name, body in conn.execute(query):
+        mapping = map_operation(digest, name)
+        family = read_body(body)["spec"]["family"]
+        rows.append((digest, mapping.slug if mapping else digest, family, mapping is not None))
+    return rows
+
+
+def _slugs_of_staged() -> Any:
+    specs = derived.operation_specs
+    listed = select(derived.operations.c.slug)
+    staged = select(truth.STAGED["manifests"].c.digest)
+    return select(specs.c.slug).where(specs.c.digest.in_(staged) | specs.c.slug.not_in(listed))
+
+
+def _operation_rows(conn: Connection, slugs: list[str]) -> list[tuple[Any, ...]]:
+    counts = _counts(conn, slugs)
+    specs = _specs(conn, slugs)
+    rows = []
+    for slug in slugs:
+        known, found = load_operations().get(slug), specs.get(slug, [])
+        if known is None and not found:
+            continue
+        title = known.title if known else min(title for _, _, title in found)
+        family = known.family if known else min(family for _, family, _ in found)
+        digests = sorted(digest for digest, _, _ in found)
+        names = {*(known.aliases if known else ()), *_aliases(conn, digests)}
+        listed = (slug, title, family, known is not None, json_text(sorted(names)))
+        rows.append((*listed, json_text(digests), *counts.get(slug, NO_COUNTS)))
+    return rows
+
+
+def _specs(conn: Connection, slugs: list[str]) -> dict[str, list[tuple[str, str, str]]]:
+    """Slug -> (digest, family, title) of its manifests."""
+    specs, table = derived.operation_specs, current_manifests("titled", "digest", "title")
+    query = (
+        select(specs.c.slug, specs.c.digest, specs.c.family, table.c.title)
+        .join(table, table.c.digest == specs.c.digest)
+        .where(specs.c.slug.in_(slugs))
+    )
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for slug, digest, family, title in conn.execute(query):
+        found.setdefault(slug, []).append((digest, family, title))
+    return found
+
+
+def _aliases(conn: Connection, digests: list[str]) -> set[str]:
+    found: set[str] = set()
+    for table in (truth.aliases, truth.STAGED["aliases"]):
+        query = select(table.c.alias).where(
+            table.c.digest.in_(digests), table.c.kind == OPERATION_KIND
+        )
+        found.update(conn.execute(query).scalars())
+    return found
+
+
+def _counts(conn: Connection, slugs: list[str]) -> dict[str, tuple[int, ...]]:
+    columns = ("operation", "cohort_key", "entry_key", "shape_key", "implementation_digest")
+    runs = current_runs("counted", *columns)
+    ranked = case((runs.c.entry_key.is_not(None), runs.c.cohort_key))
+    query = (
+        select(
+            runs.c.operation,
+            func.count(),
+            func.count(ranked.distinct()),
+            func.count(runs.c.shape_key.distinct()),
+            func.count(runs.c.implementation_digest.distinct()),
+        )
+        .where(runs.c.operation.in_(slugs))
+        .group_by(runs.c.operation)
+    )
+    return {slug: tuple(counts) for slug, *counts in conn.execute(query)}

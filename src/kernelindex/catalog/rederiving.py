@@ -1,0 +1,160 @@
+"""Runs whose facts must be read again because something beside their manifest changed.
+
+That is the source that told of them (several did), the project an implementation is
+linked to, a newer edition of an implementation's metadata, or a part that was missing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy import delete, func, or_, select, union
+
+from kernelindex.catalog import bulk, facts_codec
+from kernelindex.catalog.heads import STAGED_OBSERVATIONS, told
+from kernelindex.catalog.run_reading import RunReader, run_row
+from kernelindex.catalog.stored import load_manifest
+from kernelindex.catalog.tables import derived, truth
+from kernelindex.policy.reading import ObservationFacts
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from kernelindex.catalog.database import Database
+    from kernelindex.manifests import Manifest
+    from kernelindex.policy.facts import RunFacts
+
+    Read = tuple[RunFacts, str, str]
+
+AT_ONCE = 200
+STAGED_MANIFESTS = truth.STAGED["manifests"]
+STAGED_LINKS = truth.STAGED["project_links"]
+RUN_KIND = "BenchmarkRun"
+
+
+def rederive(database: Database, reader: RunReader) -> list[str]:
+    """Read again every run that needs it; returns those of which a part is still missing."""
+    with database.writing() as conn:
+        digests = sorted(conn.execute(_outdated()).scalars())
+    missing = []
+    for part in bulk.chunks(digests, AT_ONCE):
+        with database.writing() as conn:
+            missing += rederive_runs(conn, reader, list(part))
+    return missing
+
+
+def rederive_runs(conn: Connection, reader: RunReader, digests: list[str]) -> list[str]:
+    """Read some runs again; returns those of which a part is missing."""
+    read, missing = [], []
+    for digest in digests:
+        run = load_manifest(conn, digest, staged=True)
+        found = None if run is None else reader.read(conn, run, observation_of(conn, run))
+        if found is None:
+            missing.append(digest)
+        else:
+            read.append(found)
+    _replace(conn, read)
+    return missing
+
+
+def observation_of(conn: Connection, run: Manifest) -> ObservationFacts:
+    """The source a run is counted under, and everything bound for it.
+
+    Of several sources the one that the run names itself, else the first by name.
+    """
+    obs = told("of_run")
+    query = select(obs.c.source, obs.c.bound).where(obs.c.run_digest == run.digest)
+    rows = conn.execute(query).all()
+    native = run.document["spec"].get("sourceNative", {}).get("source")
+    sources = {row.source for row in rows}
+    source = native if native in sources or not sources else min(sources)
+    bound = sorted({name for row in rows for name in orjson.loads(row.bound)})
+    return ObservationFacts(source=source or "unstated", bound=tuple(bound))
+
+
+def _outdated() -> Any:
+    return union(_told_differently(), _linked_anew(), _renamed(), *_never_read())
+
+
+def _told_differently() -> Any:
+    obs = told("several")
+    staged = select(STAGED_OBSERVATIONS.c.run_digest)
+    telling = obs.c.source + "|" + obs.c.bound
+    return (
+        select(obs.c.run_digest)
+        .join(derived.run_facts, derived.run_facts.c.digest == obs.c.run_digest)
+        .where(obs.c.run_digest.in_(staged))
+        .group_by(obs.c.run_digest)
+        .having(func.count(telling.distinct()) > 1)
+    )
+
+
+def _linked_anew() -> Any:
+    """Runs read under another project than the first by name of those now linked."""
+    tables = (truth.project_links, STAGED_LINKS)
+    linked = union(*(select(t.c.implementation_digest, t.c.project) for t in tables)).subquery()
+    runs, facts = derived.runs, derived.run_facts
+    first = (
+        select(linked.c.implementation_digest, func.min(linked.c.project).label("project"))
+        .where(linked.c.implementation_digest.in_(select(STAGED_LINKS.c.implementation_digest)))
+        .group_by(linked.c.implementation_digest)
+        .subquery("first_linked")
+    )
+    return (
+        select(runs.c.digest)
+        .join(first, first.c.implementation_digest == runs.c.implementation_digest)
+        .join(facts, facts.c.digest == runs.c.digest)
+        .where(facts.c.project != first.c.project)
+    )
+
+
+def _renamed() -> Any:
+    """Runs of implementations whose metadata gets a newer edition that says otherwise."""
+    old, new = truth.manifests, STAGED_MANIFESTS
+    changed = (
+        select(new.c.digest)
+        .join(old, old.c.digest == new.c.digest)
+        .where(
+            new.c.kind == "ImplementationRevision",
+            new.c.metadata != old.c.metadata,
+            is_newer_edition(new, old),
+        )
+    )
+    return select(derived.runs.c.digest).where(derived.runs.c.implementation_digest.in_(changed))
+
+
+def is_newer_edition(new: Any, old: Any) -> Any:
+    """Whether one row's metadata is shown rather than the other's."""
+    return or_(
+        new.c.stamp > old.c.stamp,
+        (new.c.stamp == old.c.stamp) & (new.c.metadata > old.c.metadata),
+    )
+
+
+def _never_read() -> tuple[Any, Any]:
+    staged = (
+        select(STAGED_MANIFESTS.c.digest)
+        .join(
+            derived.run_facts, derived.run_facts.c.digest == STAGED_MANIFESTS.c.digest, isouter=True
+        )
+        .where(STAGED_MANIFESTS.c.kind == RUN_KIND, derived.run_facts.c.digest.is_(None))
+    )
+    return staged, select(derived.underived.c.digest)
+
+
+def _replace(conn: Connection, read: list[Read]) -> None:
+    """New runs in place; runs that are published already wait for publishing."""
+    digests = [facts.digest for facts, _, _ in read]
+    published = bulk.present(conn, [truth.manifests.c.digest], digests)
+    for wait in (False, True):
+        runs = derived.pending_runs if wait else derived.runs
+        texts = derived.pending_facts if wait else derived.run_facts
+        chosen = [one for one in read if (one[0].digest in published) == wait]
+        for table in (runs, texts):
+            conn.execute(delete(table).where(table.c.digest.in_([f.digest for f, _, _ in chosen])))
+        encoded = [
+            (facts.digest, facts_codec.encode(facts), project) for facts, _, project in chosen
+        ]
+        bulk.insert_rows(conn, texts, encoded)
+        bulk.insert_rows(conn, runs, [run_row(facts, key) for facts, key, _ in chosen])

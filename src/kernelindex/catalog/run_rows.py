@@ -1,0 +1,125 @@
+"""Rows about single runs, from their facts and their standing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from kernelindex.catalog import facts_codec
+from kernelindex.catalog.cohort_documents import (
+    device_json,
+    doubt_json,
+    limit_json,
+    line_json,
+    number_json,
+    observed_json,
+    protocol_json,
+    shape_json,
+)
+from kernelindex.catalog.rows import ExcludedRow, RunRow
+from kernelindex.policy.doubts import doubts_of
+from kernelindex.policy.judging import JudgeContext
+from kernelindex.policy.levels import level_of
+from kernelindex.policy.limits import limit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_CONTEXT = JudgeContext()
+
+
+def excluded_row(row: Any) -> ExcludedRow:
+    """A run that does not rank; ``row`` has digest, cohort_key, reasons, facts."""
+    facts = facts_codec.decode(row.facts)
+    return ExcludedRow(
+        run_digest=row.digest,
+        operation=facts.shape.operation,
+        shape_key=shape_json(facts)["shape_key"],
+        cohort_key=row.cohort_key,
+        timed_pass=str(facts.timed_pass),
+        device=facts.device.label or facts.device.product,
+        implementation_digest=facts.implementation_digest,
+        line_id=facts.line.id,
+        line_title=facts.line.title,
+        status=facts.status,
+        source=facts.source,
+        value=facts.primary.value if facts.primary else None,
+        unit=facts.primary.unit if facts.primary else None,
+        reasons=tuple(orjson.loads(row.reasons)),
+    )
+
+
+def run_row(
+    row: Any,
+    *,
+    title: str,
+    implementation: Mapping[str, str],
+    newest: Mapping[str, str],
+    entry: Mapping[str, Any] | None = None,
+    told: Mapping[str, Any] | None = None,
+) -> RunRow:
+    """One run's row.
+
+    ``row`` joins the run's derived row with its facts; ``entry`` is the stored document of
+    the entry it is in; ``told`` has published_at, source_rows, sources and aliases.
+    """
+    facts = facts_codec.decode(row.facts)
+    product = NO_CONTEXT.product_of(facts)
+    report = level_of(facts)
+    doubts = (
+        tuple(entry["doubts"])
+        if entry is not None and entry["run_digest"] == facts.digest
+        else tuple(
+            doubt_json(one)
+            for one in doubts_of(facts, product=product, newest=newest.get(facts.source))
+        )
+    )
+    extra = {"published_at": None, "sources": (facts.source,), **(told or {})}
+    return RunRow(
+        digest=facts.digest,
+        kind=row.kind,
+        status=facts.status,
+        source=facts.source,
+        operation_title=title,
+        **shape_json(facts),
+        **number_json(facts),
+        timed_pass=str(facts.timed_pass),
+        profile=str(facts.protocol.profile),
+        protocol=protocol_json(facts),
+        device=device_json(facts),
+        line=line_json(facts),
+        implementation={"digest": facts.implementation_digest, **implementation},
+        revision=facts.revision,
+        stack=dict(facts.stack),
+        workload_digest=facts.workload_digest,
+        operation_digest=facts.operation_digest,
+        protocol_digest=facts.protocol_digest,
+        environment_digest=facts.environment_digest,
+        observed=observed_json(facts),
+        cohort_key=row.cohort_key,
+        entry_key=row.entry_key,
+        comparison_key=row.comparison_key,
+        rank=_rank(entry),
+        evidence=str(report.level),
+        evidence_missing=report.missing,
+        doubts=doubts,
+        limit=limit_json(limit_of(facts, product)),
+        superseded_by=row.superseded_by,
+        retracted=row.retracted,
+        reasons=tuple(orjson.loads(row.reasons)) if row.reasons else (),
+        bound=facts.bound,
+        **extra,
+    )
+
+
+def _rank(entry: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if entry is None:
+        return None
+    return {
+        "low": entry["rank_low"],
+        "high": entry["rank_high"],
+        "position": entry["position"],
+        "ratio_to_leader": entry["ratio_to_leader"],
+        "representative": entry["run_digest"],
+    }

@@ -1,0 +1,90 @@
+"""Full text over the search documents: FTS5 on SQLite, tsvector on PostgreSQL.
+
+Both see the same tokens: ``words`` is already split by us into plain lower-case words,
+and a query is a list of such words, each matched as a prefix.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, literal_column, select, text
+
+from kernelindex.catalog.tables import derived
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection, Row
+
+TOKEN = re.compile(r"[^\W_]+")
+CANDIDATES = 300
+
+_SQLITE = (
+    "CREATE VIRTUAL TABLE search_fts USING fts5(words, content='search_documents', "
+    "content_rowid='number', tokenize='unicode61', prefix='2 3 4')",
+    "CREATE TRIGGER search_fts_insert AFTER INSERT ON search_documents BEGIN "
+    "INSERT INTO search_fts(rowid, words) VALUES (new.number, new.words); END",
+    "CREATE TRIGGER search_fts_delete AFTER DELETE ON search_documents BEGIN "
+    "INSERT INTO search_fts(search_fts, rowid, words) VALUES ('delete', old.number, old.words); END",
+)
+_POSTGRESQL = (
+    "ALTER TABLE search_documents ADD COLUMN vector tsvector GENERATED ALWAYS AS "
+    "(array_to_tsvector(string_to_array(words, ' '))) STORED",
+    "CREATE INDEX ix_search_documents_vector ON search_documents USING gin (vector)",
+)
+
+
+def create(conn: Connection) -> None:
+    """Make the index beside the empty table of documents."""
+    for statement in _POSTGRESQL if conn.dialect.name == "postgresql" else _SQLITE:
+        conn.execute(text(statement))
+
+
+def drop(conn: Connection) -> None:
+    """Drop what ``create`` made; the documents' table goes separately."""
+    if conn.dialect.name != "postgresql":
+        conn.execute(text("DROP TABLE IF EXISTS search_fts"))
+
+
+def tokens_of(words: str) -> list[str]:
+    """The plain lower-case words of a text, in order."""
+    return TOKEN.findall(words.lower())
+
+
+def indexed_words(texts: Iterable[str]) -> str:
+    """What is indexed: every word, and the joined form of every hyphenated name.
+
+    ``rms_norm`` gives ``norm rms rmsnorm``, so that ``rmsnorm`` finds it.
+    """
+    found: set[str] = set()
+    for part in " ".join(texts).lower().split():
+        words = TOKEN.findall(part)
+        found.update(words)
+        if 1 < len(words) <= 4:
+            found.add("".join(words))
+    return " ".join(sorted(found))
+
+
+def matching(conn: Connection, words: list[str]) -> list[Row[tuple[str, str, str, str, str, int]]]:
+    """Documents that hold every word (as a prefix), those with most runs first."""
+    table = derived.search_documents
+    query = select(
+        table.c.kind,
+        table.c.slug,
+        table.c.title,
+        table.c.subtitle,
+        table.c.words,
+        table.c.run_count,
+    )
+    if conn.dialect.name == "postgresql":
+        condition = text("vector @@ to_tsquery('simple', :words)").bindparams(
+            bindparam("words", " & ".join(f"'{word}':*" for word in words))
+        )
+    else:
+        condition = text(
+            "search_documents.number IN (SELECT rowid FROM search_fts WHERE search_fts MATCH :words)"
+        ).bindparams(bindparam("words", " AND ".join(f'"{word}"*' for word in words)))
+    ordered = query.where(condition).order_by(literal_column("run_count").desc(), table.c.slug)
+    return list(conn.execute(ordered.limit(CANDIDATES)))

@@ -1,0 +1,168 @@
+"""Taking in a stream of rows: committed batches that nothing shows yet.
+
+Index rows go to ``staged_*`` twins. Bodies are content-addressed and go to their final
+table at once; no published row names them before the import is published.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.catalog import bulk, row_tuples
+from kernelindex.catalog.intake import Observation, Row, Skipped
+from kernelindex.catalog.tables import truth
+from kernelindex.catalog.witnesses import known_witnesses, witness_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sqlalchemy import Connection
+
+    from kernelindex.catalog.database import Database
+    from kernelindex.catalog.intake import Snapshot
+    from kernelindex.catalog.run_reading import RunReader
+    from kernelindex.manifests import Manifest
+
+    Progress = Callable[[int], None]
+
+BATCH_ROWS = 500
+"""Source rows a committed batch: about 50 ms, which a small writer waits at most."""
+RECENT_LIMIT = 50_000
+RUN_KINDS = row_tuples.UNNAMED_KINDS
+
+
+class Stager:
+    """Stages one import and counts what becomes of its rows."""
+
+    def __init__(
+        self, database: Database, change_id: int, snapshot: Snapshot, reader: RunReader
+    ) -> None:
+        self.database = database
+        self.change_id = change_id
+        self.snapshot = snapshot
+        self.reader = reader
+        self.stamp = row_tuples.edition_stamp(snapshot)
+        self.counts: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.becomes: Counter[str] = Counter()
+        self.sources: set[str] = set()
+        self._recent: set[str] = set()
+
+    def stage(self, records: Iterable[Row | Skipped], progress: Progress | None = None) -> None:
+        """Take in every record, a committed batch at a time."""
+        for batch in bulk.batches(records, BATCH_ROWS):
+            rows = [record for record in batch if isinstance(record, Row)]
+            self.skipped.update(r.reason for r in batch if isinstance(r, Skipped))
+            self._stage_batch(rows)
+            self.counts["read"] += len(batch)
+            if progress is not None:
+                progress(self.counts["read"])
+
+    def _stage_batch(self, rows: list[Row]) -> None:
+        prepared = Batch(self)
+        for row in rows:
+            prepared.add(row)
+        with self.database.writing() as conn:
+            self._count(conn, rows)
+            prepared.write(conn)
+            self.reader.take(conn, prepared.runs)
+
+    def _count(self, conn: Connection, rows: list[Row]) -> None:
+        """Count each row as added or existing, by the first thing it brings."""
+        witnesses = [witness_of(row) for row in rows]
+        known = known_witnesses(conn, [w for w in witnesses if w is not None])
+        for row, witness in zip(rows, witnesses, strict=True):
+            if witness is None or witness in known:
+                self.counts["existing"] += 1
+                continue
+            self.counts["added"] += 1
+            known.add(witness)
+            self.becomes.update(manifest.kind for manifest in row.manifests)
+
+    def is_recent(self, digest: str) -> bool:
+        """Whether this import staged the manifest lately; bounded, so it may forget."""
+        if digest in self._recent:
+            return True
+        if len(self._recent) >= RECENT_LIMIT:
+            self._recent.clear()
+        self._recent.add(digest)
+        return False
+
+
+class Batch:
+    """The table rows of one batch, collected before the transaction opens."""
+
+    def __init__(self, stager: Stager) -> None:
+        self._stager = stager
+        self.bodies: list[tuple[Any, ...]] = []
+        self.artifact_bodies: list[tuple[Any, ...]] = []
+        self.staged: dict[str, list[tuple[Any, ...]]] = {name: [] for name in truth.STAGED}
+        self.runs: list[tuple[Manifest, Observation]] = []
+
+    def add(self, row: Row) -> None:
+        """Turn one row into table rows."""
+        run = self._add_manifests(row)
+        observation = row.observation or self._implied(run)
+        if observation is not None:
+            self._add_observation(observation, run)
+        for alias in row.aliases:
+            self._put("aliases", (alias.alias, alias.kind, alias.digest, alias.source))
+        for link in row.links:
+            self._put("project_links", (link.implementation_digest, link.project, link.source))
+            self._stager.reader.note_link(link.implementation_digest, link.project)
+        for correction in row.corrections:
+            self._put(
+                "corrections",
+                row_tuples.correction_row(correction, self._stager.snapshot.fetched_at),
+            )
+        for artifact in row.artifacts:
+            self._put("artifacts", row_tuples.artifact_row(artifact))
+            if artifact.body is not None:
+                self.artifact_bodies.append((artifact.digest, artifact.body))
+
+    def write(self, conn: Connection) -> None:
+        """Insert everything; what is there already stays."""
+        bulk.insert_rows(conn, truth.bodies, self.bodies)
+        bulk.insert_rows(conn, truth.artifact_bodies, self.artifact_bodies)
+        for name, rows in self.staged.items():
+            bulk.insert_rows(conn, truth.STAGED[name], rows)
+
+    def _add_manifests(self, row: Row) -> Manifest | None:
+        run = None
+        for manifest in row.manifests:
+            if manifest.kind in RUN_KINDS:
+                run = manifest
+            if self._stager.is_recent(manifest.digest):
+                continue
+            self._stager.reader.note_manifest(manifest)
+            self.bodies.append((manifest.digest, self._body(manifest)))
+            self._put("manifests", row_tuples.manifest_row(manifest, self._stager.stamp))
+        return run
+
+    def _add_observation(self, observation: Observation, run: Manifest | None) -> None:
+        text = row_tuples.source_row_text(dict(observation.row))
+        version = self._stager.snapshot.parser_version
+        row = row_tuples.observation_row(observation, run, version, text)
+        self.bodies.append((row[5], text))
+        self._put("observations", row)
+        self._stager.sources.add(observation.source)
+        if run is not None and run.kind == "BenchmarkRun":
+            self.runs.append((run, observation))
+
+    def _implied(self, run: Manifest | None) -> Observation | None:
+        """A run without an observation was said by its own source, else by this snapshot's."""
+        if run is None:
+            return None
+        native = run.document["spec"].get("sourceNative", {})
+        source = native.get("source") or self._stager.snapshot.source
+        return Observation(run_digest=run.digest, source=source, row={})
+
+    def _put(self, table: str, row: tuple[Any, ...]) -> None:
+        self.staged[table].append((self._stager.change_id, *row))
+
+    @staticmethod
+    def _body(manifest: Manifest) -> str:
+        from kernelindex.catalog.stored import body_of
+
+        return body_of(manifest)

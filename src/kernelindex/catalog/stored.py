@@ -1,0 +1,87 @@
+"""Bodies as stored: canonical text in, manifests out.
+
+A body is the RFC 8785 text of ``{apiVersion, kind, spec}``, so its SHA-256 is the
+manifest's digest. It was validated when it came in and is not validated again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy import select
+
+from kernelindex.catalog.tables import truth
+from kernelindex.manifests import Manifest, canonical
+from kernelindex.manifests.kinds import metadata_model
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+LARGE = re.compile(r"\d{16}")
+EXACT = 2**53
+
+
+def body_of(manifest: Manifest) -> str:
+    """The canonical text that the manifest's digest is over."""
+    document = manifest.document
+    claimed = {key: document[key] for key in ("apiVersion", "kind", "spec")}
+    return canonical.dumps(claimed).decode()
+
+
+def read_body(text: str) -> dict[str, Any]:
+    """The object of a stored body.
+
+    RFC 8785 writes the double 1e20 as 21 digits; beyond 2^53 a token was a double.
+    """
+    value: dict[str, Any] = orjson.loads(text)
+    if LARGE.search(text):
+        restored: dict[str, Any] = _restore_doubles(value)
+        return restored
+    return value
+
+
+def _restore_doubles(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _restore_doubles(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_restore_doubles(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= EXACT:
+        return float(value)
+    return value
+
+
+def build_manifest(digest: str, body: str, metadata: str) -> Manifest:
+    """A manifest from its stored parts, without validating it again; ``spec`` is not built."""
+    claimed = read_body(body)
+    document = {
+        "apiVersion": claimed["apiVersion"],
+        "kind": claimed["kind"],
+        "metadata": orjson.loads(metadata),
+        "spec": claimed["spec"],
+    }
+    return Manifest(
+        api_version=document["apiVersion"],
+        kind=document["kind"],
+        digest=digest,
+        metadata=metadata_model().model_validate(document["metadata"]),
+        spec=None,
+        document=document,
+    )
+
+
+def load_manifest(conn: Connection, digest: str, *, staged: bool = False) -> Manifest | None:
+    """The stored manifest of a digest; ``staged`` also sees what an import has not published.
+
+    Of several editions of its metadata the newest is taken, as publishing will.
+    """
+    tables = [truth.manifests, *([truth.STAGED["manifests"]] if staged else [])]
+    editions: list[Any] = []
+    for table in tables:
+        query = select(table.c.stamp, table.c.metadata).where(table.c.digest == digest)
+        editions.extend(tuple(row) for row in conn.execute(query))
+    body = conn.execute(select(truth.bodies.c.body).where(truth.bodies.c.digest == digest)).scalar()
+    if not editions or body is None:
+        return None
+    return build_manifest(digest, body, max(editions)[1])

@@ -1,0 +1,213 @@
+"""Tables that are the truth: migrated, exported, never rebuilt.
+
+Most are sets: a row is named by its content, so that adding it twice, or in another
+order, gives the same table. ``bodies`` is content-addressed (``sha256:`` of the text) and
+written ahead of publishing; a body is visible only through a row that names it.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+)
+
+from kernelindex.catalog.tables.types import Digest, Name, Words
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+}
+metadata = MetaData(naming_convention=NAMING)
+
+bodies = Table(
+    "bodies",
+    metadata,
+    Column("digest", Digest, primary_key=True),
+    Column("body", Words, nullable=False),
+)
+
+manifests = Table(
+    "manifests",
+    metadata,
+    Column("digest", Digest, primary_key=True),
+    Column("kind", Name, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("base_slug", Name),
+    Column("title", Words, nullable=False),
+    Column("metadata", Words, nullable=False),
+    Column("stamp", Words, nullable=False),
+    Index("ix_manifests_base_slug", "base_slug", "kind"),
+)
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("source", Name, primary_key=True),
+    Column("digest", Digest, primary_key=True),
+    Column("parser_version", Integer, primary_key=True, autoincrement=False),
+    Column("name", Words, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("fetched_at", Name, nullable=False),
+    Column("url", Words),
+)
+
+coverage = Table(
+    "snapshot_coverage",
+    metadata,
+    Column("source", Name, primary_key=True),
+    Column("snapshot", Digest, primary_key=True),
+)
+
+observations = Table(
+    "observations",
+    metadata,
+    Column("id", Digest, primary_key=True),
+    Column("source", Name, nullable=False),
+    Column("run_digest", Digest, nullable=False),
+    Column("key", Digest, nullable=False),
+    Column("stamp", Words, nullable=False),
+    Column("row_digest", Digest, nullable=False),
+    Column("parser_version", Integer, nullable=False),
+    Column("published_at", Words),
+    Column("bound", Words, nullable=False),
+    Index("ix_observations_run_digest", "run_digest"),
+    Index("ix_observations_key", "key"),
+)
+
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("alias", Words, primary_key=True),
+    Column("kind", Name, primary_key=True),
+    Column("digest", Digest, primary_key=True),
+    Column("source", Name, primary_key=True),
+    Index("ix_aliases_digest", "digest"),
+)
+
+project_links = Table(
+    "project_links",
+    metadata,
+    Column("implementation_digest", Digest, primary_key=True),
+    Column("project", Name, primary_key=True),
+    Column("source", Name, primary_key=True),
+)
+
+corrections = Table(
+    "corrections",
+    metadata,
+    Column("id", Digest, primary_key=True),
+    Column("action", Name, nullable=False),
+    Column("run_digest", Digest, nullable=False),
+    Column("by_digest", Digest),
+    Column("actor", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("at", Name, nullable=False),
+    Index("ix_corrections_run_digest", "run_digest"),
+)
+
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column("id", Digest, primary_key=True),
+    Column("digest", Digest, nullable=False),
+    Column("kind", Name, nullable=False),
+    Column("media_type", Name, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("uri", Words),
+    Column("license", Words),
+    Index("ix_artifacts_digest", "digest"),
+)
+
+artifact_bodies = Table(
+    "artifact_bodies",
+    metadata,
+    Column("digest", Digest, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
+evidence_bundles = Table(
+    "evidence_bundles",
+    metadata,
+    Column("digest", Digest, primary_key=True),
+    Column("statement_type", Words, nullable=False),
+    Column("key_id", Words, nullable=False),
+    Column("received_at", Name, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+evidence_subjects = Table(
+    "evidence_subjects",
+    metadata,
+    Column("bundle_digest", ForeignKey("evidence_bundles.digest"), primary_key=True),
+    Column("subject_digest", Digest, primary_key=True),
+    Index("ix_evidence_subjects_subject_digest", "subject_digest"),
+)
+
+community = Table(
+    "community",
+    metadata,
+    Column("id", Digest, primary_key=True),
+    Column("kind", Name, nullable=False),
+    Column("subject_digest", Digest, nullable=False),
+    Column("author", Words, nullable=False),
+    Column("created_at", Name, nullable=False),
+    Column("state", Name, nullable=False),
+    Column("body", Words, nullable=False),
+    Index("ix_community_subject_digest", "subject_digest"),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("action", Name, nullable=False),
+    Column("state", Name, nullable=False),
+    Column("source", Name, nullable=False),
+    Column("detail", Words, nullable=False),
+    Column("at", Name, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+state = Table(
+    "catalog_state",
+    metadata,
+    Column("key", Name, primary_key=True),
+    Column("value", Words, nullable=False),
+)
+
+
+def _twin(table: Table) -> Table:
+    """A staging table with the same columns and primary key, and no other index."""
+    columns = [Column(c.name, c.type, primary_key=c.primary_key) for c in table.columns]
+    return Table(f"staged_{table.name}", metadata, Column("change_id", Integer), *columns)
+
+
+PUBLISHED = (manifests, observations, aliases, project_links, corrections, artifacts)
+"""Truth that an import stages first and publishes together."""
+
+STAGED = {table.name: _twin(table) for table in PUBLISHED}
+
+EXPORTED = (
+    bodies,
+    manifests,
+    snapshots,
+    coverage,
+    observations,
+    aliases,
+    project_links,
+    corrections,
+    artifacts,
+    artifact_bodies,
+    evidence_bundles,
+    evidence_subjects,
+)
+"""Everything an export holds; ``community`` only where asked for."""
