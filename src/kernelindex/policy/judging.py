@@ -15,7 +15,7 @@ from kernelindex.policy.levels import EvidenceFacts, LevelReport, highest_level,
 from kernelindex.policy.limits import Limit, limit_of
 from kernelindex.policy.margins import Tolerance, build_tolerance, source_dispersion
 from kernelindex.policy.ranking import Ranked, rank
-from kernelindex.policy.records import RecordEvent, record_events
+from kernelindex.policy.records import RecordEvent, leader_history, only_corrected
 from kernelindex.registry.hardware import Product, load_products
 from kernelindex.registry.sources_info import find_source
 
@@ -148,6 +148,7 @@ def judge_cohort(runs: Sequence[RunFacts], context: JudgeContext) -> JudgedCohor
         judge_entry(one, context, product, latest_stack=one.entry.key in latest)
         for one in ranking.ranked
     )
+    counted = [run for run, reasons in judged if only_corrected(reasons)]
     excluded = (ExcludedRun(run=run, reasons=reasons) for run, reasons in judged if reasons)
     return JudgedCohort(
         entries=rows,
@@ -158,9 +159,7 @@ def judge_cohort(runs: Sequence[RunFacts], context: JudgeContext) -> JudgedCohor
         best_reported=_best(rows, tolerance, "no run of this cohort ranks"),
         best_verified=_best(_verified(rows), tolerance, VERIFIED_FILLS),
         best_deployable=_best(_deployable(rows), tolerance, _deployable_fills(rows)),
-        events=record_events(
-            ordered, tolerance, product=product, retracted_on=context.retracted_on
-        ),
+        events=leader_history(counted, tolerance, retracted_on=context.retracted_on),
         tolerance=tolerance,
     )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kernelindex.policy.eligibility import exclusions
+from kernelindex.policy.eligibility import Exclusion, exclusions
 from kernelindex.policy.entries import Entry, build_entry, entry_key
 from kernelindex.policy.facts import Direction, RunFacts
 from kernelindex.policy.ranking import rank
@@ -82,7 +82,20 @@ def record_events(
     ``runs`` include superseded and retracted ones; ``retracted_on`` maps a retracted run
     to the calendar date of the correction (after everything else where it has none).
     """
-    known = {run.digest: run for run in runs if _ever_counted(run, product)}
+    counted = [run for run in runs if only_corrected(exclusions(run, product))]
+    return leader_history(counted, tolerance, retracted_on=retracted_on)
+
+
+def leader_history(
+    runs: Iterable[RunFacts],
+    tolerance: Tolerance,
+    *,
+    retracted_on: Mapping[str, str] | None = None,
+) -> tuple[RecordEvent, ...]:
+    """``record_events`` of runs known to rank but for a correction."""
+    known = {run.digest: run for run in runs}
+    if len({entry_key(run) for run in known.values()}) < 2:
+        return ()
     steps = _steps(known, retracted_on or {})
     per_day = Counter(step.date for step in steps if step.arrives)
     board = _Board(tolerance, _direction(known.values()))
@@ -162,9 +175,9 @@ class _Board:
             del self._order[bisect_left(self._order, (self._sign * entry.value, key))]
 
 
-def _ever_counted(run: RunFacts, product: Product | None) -> bool:
-    """Whether nothing but a later correction keeps the run from ranking."""
-    return all(reason.code in STANDING for reason in exclusions(run, product))
+def only_corrected(reasons: Iterable[Exclusion]) -> bool:
+    """Whether nothing but a later correction keeps a run from ranking."""
+    return all(reason.code in STANDING for reason in reasons)
 
 
 def _direction(runs: Iterable[RunFacts]) -> Direction:
