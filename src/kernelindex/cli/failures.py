@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelindex.cli.terminal import clean
+from kernelindex.errors import KernelIndexError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from kernelindex.errors import KernelIndexError
 
 OK, FAILED, USAGE = 0, 1, 2
 MAX_PROBLEMS = 10
@@ -45,6 +44,16 @@ def report(error: KernelIndexError, *, as_json: bool) -> int:
     for line in _detail_lines(error.details):
         click.echo(f"    {line}", err=True)
     return FAILED
+
+
+def unexpected(error: Exception) -> KernelIndexError:
+    """What was not foreseen, as an error that says how to see more of it."""
+    first_line = str(error).partition("\n")[0]
+    return KernelIndexError(
+        f"unexpected {type(error).__name__}: {first_line}; this is a bug, or a full or unwritable"
+        " disk. KI_DEBUG=1 shows where it happened",
+        code="unexpected",
+    )
 
 
 def report_usage(error: click.ClickException, *, as_json: bool) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import click
 
-from kernelindex.cli.failures import FAILED, report, report_usage, wants_json
+from kernelindex.cli.failures import FAILED, report, report_usage, unexpected, wants_json
 from kernelindex.cli.lazy import LazyGroup
 from kernelindex.cli.options import Session
 from kernelindex.errors import KernelIndexError
@@ -84,4 +85,8 @@ def main(arguments: list[str] | None = None, *, catalog: Any = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return FAILED
+    except Exception as error:
+        if os.environ.get("KI_DEBUG"):
+            raise
+        return report(unexpected(error), as_json=as_json)
     return status if isinstance(status, int) else 0

@@ -83,9 +83,9 @@ def memory_text(size_bytes: float) -> str:
     return format_bytes(size_bytes)
 
 
-def signed_time(shift_ns: float) -> str:
-    """A signed size such as ``+0.7 ms``, two digits."""
-    scale = scale_for([shift_ns], "ns")
+def signed_time(shift_ns: float, beside_ns: float | None = None) -> str:
+    """A signed size such as ``+0.70 ms``: two digits, in the unit of what it stands beside."""
+    scale = scale_for([beside_ns or shift_ns], "ns")
     shown = significant(abs(shift_ns) / scale.divisor, 2)
     return f"{'-' if shift_ns < 0 else '+'}{shown} {scale.unit}"
 

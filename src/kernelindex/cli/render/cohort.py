@@ -24,7 +24,8 @@ BEST_SHOWN = 10
 def print_cohort(console: Console, cohort: Cohort, *, limit: int = BEST_SHOWN) -> None:
     """The group's setting, what all rows share, then its rows in stored order."""
     console.print(cohort_title(cohort), style="bold")
-    shared = "; ".join(doubt_words(doubt) for doubt in cohort.shared_doubts)
+    least = _least_ns(cohort)
+    shared = "; ".join(doubt_words(doubt, least) for doubt in cohort.shared_doubts)
     if shared and cohort.entry_count > 1:
         console.print(f"all rows: {shared}", style="dim")
     shown = cohort.entries[:limit]
@@ -88,7 +89,14 @@ def _print_doubts_below(console: Console, cohort: Cohort, entries: Sequence[Entr
 def _own_doubts(cohort: Cohort, entries: Sequence[Entry]) -> list[str]:
     """The doubts of each row that are not said once for all rows."""
     shared = [doubt.code for doubt in cohort.shared_doubts] if cohort.entry_count > 1 else []
-    return [inline_doubts(entry.doubts, shared) for entry in entries]
+    return [inline_doubts(entry.doubts, shared, _least_ns(cohort)) for entry in entries]
+
+
+def _least_ns(cohort: Cohort) -> float | None:
+    """The value that sets the group's unit, where it is a time in ns."""
+    if cohort.metric.unit != "ns":
+        return None
+    return min((entry.run.primary.value for entry in cohort.entries), default=None)
 
 
 def _ranks(entries: Sequence[Entry]) -> list[str]:

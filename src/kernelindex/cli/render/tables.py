@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
-    from rich.text import Text
-
-    Cell = str | Text
 
 Justify = Literal["left", "right"]
 _WHOLE = re.compile(r"-?[0-9,]*")
@@ -25,27 +22,30 @@ class Column:
     title: str
     justify: Justify = "left"
     flexible: bool = False
-    style: str = ""
 
 
-def build_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Table:
+def build_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:
     """A table without borders from rows of cells, one cell a column."""
     from rich.table import Table
 
-    used = [index for index in range(len(columns)) if any(str(row[index]) for row in rows)]
+    used = [index for index in range(len(columns)) if any(row[index] for row in rows)]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for index in used:
-        column = columns[index]
-        table.add_column(
-            column.title,
-            justify=column.justify,
-            no_wrap=not column.flexible,
-            overflow="fold",
-            style=column.style,
-        )
-    for row in rows:
-        table.add_row(*(row[index] for index in used))
+    drawn = [_column_cells(columns[index], [row[index] for row in rows]) for index in used]
+    for index, cells in zip(used, drawn, strict=True):
+        flexible = columns[index].flexible
+        table.add_column(cells[0], no_wrap=not flexible, overflow="fold")
+    for line in zip(*(cells[1:] for cells in drawn), strict=True):
+        table.add_row(*line)
     return table
+
+
+def _column_cells(column: Column, cells: Sequence[str]) -> list[str]:
+    """Heading and cells; right-justified here, since rich drops blanks that align decimals."""
+    found = [column.title, *cells]
+    if column.justify == "left":
+        return found
+    widest = max(map(len, found))
+    return [cell.rjust(widest) for cell in found]
 
 
 def align_decimal(numbers: Sequence[str]) -> list[str]:

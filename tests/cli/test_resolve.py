@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.factories import Terminal
+from tests.resolve.factories import (
+    RECORD,
+    RECORD_QUERY,
+    FakeCatalog,
+    cohort_row,
+    doubt,
+    entry_row,
+    record_catalog,
+)
+
+WORDS = RECORD_QUERY.split()
+
+
+def test_the_table_of_the_record_fits_80_columns(terminal: Terminal) -> None:
+    terminal.width(80)
+    outcome = terminal.ki("resolve", *WORDS, catalog=record_catalog())
+    assert outcome.status == 0
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    lines = [line.split() for line in outcome.out.splitlines()]
+    assert ["1", "Liger", "·", "line", "·", "0.7.0", "5.75", "1x", "215", "22", "reported"] in lines
+    assert "all rows: single sample" in outcome.out
+    assert "doubts of 1: harness work in timed region" in outcome.out
+
+
+def test_a_wide_terminal_has_memory_and_doubts_in_the_row(terminal: Terminal) -> None:
+    terminal.width(120)
+    outcome = terminal.ki("resolve", *WORDS, catalog=record_catalog())
+    row = next(line for line in outcome.out.splitlines() if line.startswith("1  "))
+    assert "3.73 GiB" in row
+    assert "harness work in timed region" in row
+    assert max(map(len, outcome.out.splitlines())) <= 120
+
+
+def test_numbers_stand_below_each_other_on_the_decimal(terminal: Terminal) -> None:
+    outcome = terminal.ki("resolve", *WORDS, catalog=record_catalog())
+    first, second = (
+        next(line for line in outcome.out.splitlines() if text in line)
+        for text in ("0.7.0  ", "64.0 ")
+    )
+    assert first.index("5.75") + 1 == second.index("64.0") + 2
+
+
+def test_json_is_the_answer_with_the_documented_keys(terminal: Terminal) -> None:
+    outcome = terminal.ki("resolve", *WORDS, "--json", catalog=record_catalog())
+    answer = outcome.data
+    assert answer["match"] == "exact"
+    assert answer["request"]["pass"] == "backward"
+    entry = answer["cohorts"][0]["entries"][1]
+    assert entry["rank"] == {"low": 2, "high": 2}
+    assert entry["run"]["primary"] == {
+        "metric": "latency",
+        "statistic": "median",
+        "unit": "ns",
+        "value": 63962017.0,
+    }
+    assert entry["doubts"][0]["class"] == "shifts"
+    assert entry["limit"]["percent_nominal"] == 21.75
+
+
+@pytest.mark.parametrize(
+    ("query", "match", "status"),
+    [
+        (RECORD_QUERY, "exact", 0),
+        ("fused-moe T=8192 gpu:H100 pass:backward", "ambiguous", 0),
+        (RECORD_QUERY.replace("64", "48"), "nearest", 0),
+        ("softmax", "none", 1),
+        ("moe gpus:H100", "none", 1),
+    ],
+)
+def test_the_exit_status_follows_the_match(
+    terminal: Terminal, query: str, match: str, status: int
+) -> None:
+    outcome = terminal.ki("resolve", query, "--json", catalog=record_catalog())
+    assert (outcome.data["match"], outcome.status) == (match, status)
+
+
+def test_a_request_file_is_read_strictly(terminal: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps({"operation": "moe-mlp", "axes": RECORD, "hardware": "H100"}))
+    outcome = terminal.ki("resolve", "--request", str(file), "--json", catalog=record_catalog())
+    assert outcome.data["match"] == "exact"
+    file.write_text('{"operation": "moe-mlp", "operation": "softmax"}')
+    refused = terminal.ki("resolve", "--request", str(file), "--json", catalog=record_catalog())
+    assert (refused.status, refused.data["error"]["code"]) == (1, "canonical.duplicate_key")
+
+
+@pytest.mark.parametrize("document", ["{}", '{"foo": 1}'])
+def test_an_empty_or_unknown_request_is_refused(
+    terminal: Terminal, tmp_path: Path, document: str
+) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(document)
+    outcome = terminal.ki("resolve", "--request", str(file), catalog=record_catalog())
+    assert outcome.status == 1
+    assert outcome.out.startswith("Not answered.")
+    assert "wanted" in outcome.out
+
+
+def test_a_query_and_a_file_together_are_a_usage_error(terminal: Terminal) -> None:
+    outcome = terminal.ki("resolve", catalog=record_catalog())
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "give either a query or --request FILE" in outcome.err
+
+
+def test_data_cannot_move_the_cursor_or_reorder_text(terminal: Terminal) -> None:
+    row = cohort_row("evil", entry_count=1, only_result=True)
+    line = {"id": "x", "title": "a\x1b[2J\u202eb\x07", "project": "p", "entry_point": "e"}
+    entry = entry_row(row, line=line, rank_low=None, rank_high=None)
+    outcome = terminal.ki("resolve", *WORDS, catalog=FakeCatalog([(row, [entry])]))
+    assert not {"\x1b", "\u202e", "\x07"} & set(outcome.out)
+    assert "\\u001b" in outcome.out
+    assert "only result" in outcome.out
+
+
+def test_doubts_are_at_most_two_inline_with_sign_and_size(terminal: Terminal) -> None:
+    terminal.width(120)
+    row = cohort_row("d", shared_doubts=())
+    doubts = (
+        doubt("CORRECTNESS_NOT_ASSERTED", "blocks"),
+        doubt("HARNESS_WORK_IN_TIMED_REGION", "shifts", 702_000.0),
+        doubt("SINGLE_SAMPLE"),
+        doubt("NO_SOFTWARE_VERSIONS"),
+        doubt("TIME_ZONE_UNSTATED"),
+    )
+    catalog = FakeCatalog([(row, [entry_row(row, doubts=doubts), entry_row(row, "b", position=2)])])
+    out = " ".join(terminal.ki("resolve", *WORDS, catalog=catalog).out.split())
+    assert "correctness not asserted; harness" in out
+    assert "about +0.70 ms; +3 notes" in out
+
+
+def test_ranks_say_ties_ranges_and_only_results(terminal: Terminal) -> None:
+    row = cohort_row("t", entry_count=4)
+    entries = [
+        entry_row(row, "one", rank_high=2, tie_group=1),
+        entry_row(row, "two", position=2, rank_high=2, tie_group=1),
+        entry_row(row, "three", position=3, rank_low=3, rank_high=4),
+        entry_row(row, "four", position=4, rank_low=3, rank_high=4),
+    ]
+    outcome = terminal.ki("resolve", *WORDS, catalog=FakeCatalog([(row, entries)]))
+    ranks = [line.split()[0] for line in outcome.out.splitlines() if " · line · " in line]
+    assert ranks == ["1=", "1=", "3-4", "3-4"]
+
+
+def test_an_interval_sets_the_digits(terminal: Terminal) -> None:
+    row = cohort_row("i", entry_count=1, only_result=True)
+    entry = entry_row(row, interval={"low": 5751000.0, "high": 5753000.0}, rank_low=None)
+    outcome = terminal.ki("resolve", *WORDS, catalog=FakeCatalog([(row, [entry])]))
+    assert "5.752 ms" in outcome.out
