@@ -86,10 +86,15 @@ class RankingReads(Database):
             titles = operation_titles(conn, {doc["operation"] for doc in documents})
         return build_cohort(documents[0], titles) if len(documents) == 1 else None
 
-    def entries(self, cohort_keys: Sequence[str]) -> dict[str, list[EntryRow]]:
-        """The entries of cohorts, each in rank order; cohorts without any are not there."""
+    def entries(
+        self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()
+    ) -> dict[str, list[EntryRow]]:
+        """The entries of cohorts, each in rank order; cohorts without any are not there.
+
+        ``first`` keeps that many of each cohort, and those whose entry key is in ``also``.
+        """
         with self.reading() as conn:
-            documents = _entry_documents(conn, cohort_keys)
+            documents = _entry_documents(conn, cohort_keys, first, sorted(also))
             shown = implementations_shown(conn, {d["implementation"]["digest"] for d in documents})
             memory = _memory(conn, documents)
         found: dict[str, list[EntryRow]] = defaultdict(list)
@@ -207,7 +212,9 @@ def _shapes_with(operation: str | None, axes: Mapping[str, int], dtypes: tuple[s
     return COHORTS.c.shape_key.in_(query)
 
 
-def _entry_documents(conn: Connection, keys: Sequence[str]) -> list[dict[str, Any]]:
+def _entry_documents(
+    conn: Connection, keys: Sequence[str], first: int | None, also: Sequence[str]
+) -> list[dict[str, Any]]:
     joined = ENTRIES.join(
         HEADS, (HEADS.c.key == ENTRIES.c.cohort_key) & (HEADS.c.version == ENTRIES.c.version)
     )
@@ -217,6 +224,8 @@ def _entry_documents(conn: Connection, keys: Sequence[str]) -> list[dict[str, An
         .where(ENTRIES.c.cohort_key.in_(bindparam("keys", expanding=True)))
         .order_by(ENTRIES.c.cohort_key, ENTRIES.c.position)
     )
+    if first is not None:
+        query = query.where((ENTRIES.c.position <= first) | ENTRIES.c.entry_key.in_(also))
     return [orjson.loads(doc) for doc in conn.execute(query, {"keys": list(keys)}).scalars()]
 
 
