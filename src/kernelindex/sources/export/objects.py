@@ -44,11 +44,11 @@ def project(entry: Entry) -> Row | Skipped:
 
 
 def operation(entry: Entry) -> Row | Skipped:
-    """An OperationSpec, also known by its upstream name."""
+    """An OperationSpec; its upstream names come in a table of their own."""
     manifest = _claimed(entry, "semanticDigest")
     if isinstance(manifest, Skipped):
         return manifest
-    return _row(entry, manifest, entry.row["id"], entry.row["slug"], entry.row.get("name"))
+    return _row(entry, manifest, entry.row["id"], entry.row["slug"])
 
 
 def operation_alias(entry: Entry) -> Row | Skipped:
