@@ -13,7 +13,7 @@ from kernelindex.policy.facts import Correctness, Cost, Doubt, Level, RunFacts
 from kernelindex.stats import Random
 from tests.policy.factories import make_line, make_product, make_run, on
 from tests.policy.test_deployability import COMPLETE
-from tests.policy.test_levels import REPRODUCIBLE
+from tests.policy.test_levels import FULL, REPRODUCIBLE
 
 PRODUCT = make_product()
 HARNESS = Doubt(code="HARNESS_WORK_IN_TIMED_REGION", effect="shifts", text="", shift_ns=1e6)
@@ -92,7 +92,7 @@ def test_nothing_may_rank() -> None:
 
 
 def test_the_highest_level_of_an_entrys_runs_counts() -> None:
-    again = replace(LIGER, digest="sha256:again", stack=(("torch", "2"),))
+    again = replace(LIGER, digest="sha256:again", stack=FULL)
     first = replace(LIGER, stack=again.stack)
     judged = judge_cohort([first, again], context(evidence={again.digest: REPRODUCIBLE}))
     (entry,) = judged.entries

@@ -5,14 +5,19 @@ from dataclasses import fields, replace
 import pytest
 
 from kernelindex.policy.facts import Correctness, Level
-from kernelindex.policy.levels import EvidenceFacts, Replication, highest_level, level_of
+from kernelindex.policy.levels import (
+    EvidenceFacts,
+    Replication,
+    highest_level,
+    level_of,
+    missing_versions,
+)
 from tests.policy.factories import CONTROLLED, make_run
 
 REPRODUCIBLE = EvidenceFacts(
     exact_source=True,
     complete_workload=True,
     complete_protocol=True,
-    software_versions=True,
     raw_samples=True,
 )
 VERIFIED = replace(
@@ -27,7 +32,8 @@ VERIFIED = replace(
 OTHER = Replication(
     run_digest="sha256:x", owner="them", host="h2", gpu="g2", approved=True, ratio=1.02
 )
-CONTROLLED_RUN = make_run(protocol=CONTROLLED)
+FULL = (("cuda", "13.0"), ("driver", "580.1"), ("torch", "2.11"))
+CONTROLLED_RUN = make_run(protocol=CONTROLLED, stack=FULL)
 
 
 def test_a_bare_number_is_reported_and_says_what_it_lacks() -> None:
@@ -38,13 +44,33 @@ def test_a_bare_number_is_reported_and_says_what_it_lacks() -> None:
         "the exact source",
         "a complete workload",
         "a complete protocol",
-        "software versions",
+        "software versions (driver)",
         "raw samples",
     )
 
 
+def test_what_manifests_state_need_not_be_handed_over() -> None:
+    run = make_run(stack=FULL, stated=("source", "workload", "protocol", "samples"))
+    assert level_of(run).level is Level.REPRODUCIBLE
+    assert level_of(replace(run, stated=run.stated[1:])).missing == ("the exact source",)
+
+
+@pytest.mark.parametrize(
+    ("stack", "missing"),
+    [
+        ((), ("driver", "toolkit", "framework")),
+        ((("driver", "580"), ("os", "Linux")), ("toolkit", "framework")),
+        ((("driver", "6"), ("ROCm", "6.4"), ("triton", "3.6")), ()),
+    ],
+)
+def test_versions_are_of_driver_toolkit_and_framework(
+    stack: tuple[tuple[str, str], ...], missing: tuple[str, ...]
+) -> None:
+    assert missing_versions(stack) == missing
+
+
 def test_each_level_needs_all_below_it() -> None:
-    assert level_of(make_run(), REPRODUCIBLE).level is Level.REPRODUCIBLE
+    assert level_of(make_run(stack=FULL), REPRODUCIBLE).level is Level.REPRODUCIBLE
     assert level_of(CONTROLLED_RUN, VERIFIED).level is Level.VERIFIED
     signed_only = replace(VERIFIED, raw_samples=False)
     assert level_of(CONTROLLED_RUN, signed_only).level is Level.REPORTED
@@ -59,7 +85,7 @@ def test_no_piece_of_evidence_may_be_missing(name: str) -> None:
 
 
 def test_a_signature_does_not_verify_what_was_not_controlled_or_checked() -> None:
-    assert level_of(make_run(), VERIFIED).missing == ("a controlled run",)
+    assert level_of(make_run(stack=FULL), VERIFIED).missing == ("a controlled run",)
     unchecked = replace(
         CONTROLLED_RUN, correctness=Correctness(asserted=False, comparator="not_asserted")
     )

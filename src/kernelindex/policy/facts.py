@@ -197,7 +197,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Everything policy may use about one run."""
+    """Everything policy may use about one run.
+
+    ``stated`` names what its manifests bring of a reproducible run: source, workload,
+    protocol, samples.
+    """
 
     digest: str
     status: str
@@ -229,6 +233,7 @@ class RunFacts:
     superseded_by: str | None = None
     retracted: str | None = None
     inferred: bool = False
+    stated: tuple[str, ...] = ()
     samples: Samples | None = None
     telemetry: Telemetry | None = None
     extra: Mapping[str, object] = field(default_factory=dict)

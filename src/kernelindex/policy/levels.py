@@ -9,12 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kernelindex.policy.evidence_reading import PROTOCOL, SAMPLES, SOURCE, WORKLOAD
 from kernelindex.policy.facts import LEVELS, Level, Profile, RunFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REPLICATION_TOLERANCE = 0.03
+TOOLKITS = frozenset(("cuda", "rocm", "hip"))
+SYSTEM = frozenset(("driver", "os", "kernel"))
+"""Names in a stack that are neither toolkit nor framework."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +40,12 @@ class Replication:
 class EvidenceFacts:
     """What is known of a run's evidence; everything defaults to not handed over.
 
-    The first five make a run reproducible, the next four verified.
+    The first four add to what a run's manifests state; the next three make it verified.
     """
 
     exact_source: bool = False
     complete_workload: bool = False
     complete_protocol: bool = False
-    software_versions: bool = False
     raw_samples: bool = False
     signed_by_approved_key: bool = False
     correctness_passed: bool = False
@@ -90,13 +93,25 @@ def highest_level(reports: Iterable[LevelReport]) -> LevelReport:
 
 
 def missing_for_reproducible(facts: RunFacts, evidence: EvidenceFacts) -> tuple[str, ...]:
-    """What another person lacks to run it again."""
+    """What another person lacks to run it again, neither stated nor handed over."""
+    unstated = missing_versions(facts.stack)
+    versions = f"software versions ({', '.join(unstated)})"
     return _words(
-        (evidence.exact_source, "the exact source"),
-        (evidence.complete_workload, "a complete workload"),
-        (evidence.complete_protocol, "a complete protocol"),
-        (evidence.software_versions and bool(facts.stack), "software versions"),
-        (evidence.raw_samples, "raw samples"),
+        (evidence.exact_source or SOURCE in facts.stated, "the exact source"),
+        (evidence.complete_workload or WORKLOAD in facts.stated, "a complete workload"),
+        (evidence.complete_protocol or PROTOCOL in facts.stated, "a complete protocol"),
+        (not unstated, versions),
+        (evidence.raw_samples or SAMPLES in facts.stated, "raw samples"),
+    )
+
+
+def missing_versions(stack: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Which kinds of software no version is stated for: driver, toolkit, framework."""
+    names = {name.casefold() for name, _ in stack}
+    return _words(
+        ("driver" in names, "driver"),
+        (bool(names & TOOLKITS), "toolkit"),
+        (bool(names - TOOLKITS - SYSTEM), "framework"),
     )
 
 

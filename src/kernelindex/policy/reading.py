@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.policy.comparison import PrimaryProblem, correctness_key, primary_measurement
 from kernelindex.policy.device_reading import read_device, read_stack
+from kernelindex.policy.evidence_reading import read_stated, read_telemetry, states_source
 from kernelindex.policy.facts import (
     UNSTATED,
     DeviceClass,
@@ -91,6 +92,7 @@ class ImplementationFacts:
     operation_digest: str
     line: Line
     revision: str
+    exact_source: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +167,7 @@ def read_implementation(
         operation_digest=spec["operation"]["specDigest"],
         line=_line(implementation, source, project),
         revision=revision.get("commit") or revision.get("version") or UNSTATED,
+        exact_source=states_source(spec),
     )
 
 
@@ -220,6 +223,10 @@ def read_run(
         bound=observation.bound,
         superseded_by=observation.superseded_by,
         retracted=observation.retracted,
+        stated=read_stated(
+            spec, workload.spec, protocol.spec, exact_source=implementation.exact_source
+        ),
+        telemetry=read_telemetry(spec),
         extra=_extra(spec),
     )
 
