@@ -17,7 +17,11 @@ __all__ = ["LineInfo", "map_line"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineInfo:
-    """One line; ``restates`` names the public code that a harness's own copy stands in for."""
+    """One line; ``restates`` names the public code that a harness's own copy stands in for.
+
+    ``id`` is what tells lines apart: it holds the operation where a project uses one name
+    for the implementations of several.
+    """
 
     id: str
     title: str
@@ -45,16 +49,20 @@ def map_line(
 
 
 def _by_rule(rule: str, metadata: Mapping[str, Any], operation: str, project: str) -> LineInfo:
-    authors = metadata.get("authors") or [{}]
     if rule == "operation":
-        entry_point = operation
-        title = f"{authors[0].get('name') or project} · {operation}"
-    else:
-        solution = metadata.get("title") or metadata["name"]
-        entry_point = f"{operation}/{solution}"
-        title = solution
+        authors = metadata.get("authors") or [{}]
+        return LineInfo(
+            id=f"{project}/{operation}",
+            title=f"{authors[0].get('name') or project} · {operation}",
+            project=project,
+            entry_point=operation,
+        )
+    solution = metadata.get("title") or metadata["name"]
     return LineInfo(
-        id=f"{project}/{entry_point}", title=title, project=project, entry_point=entry_point
+        id=f"{project}/{operation}/{solution}",
+        title=solution,
+        project=project,
+        entry_point=solution,
     )
 
 
