@@ -44,6 +44,6 @@ def _scaled(text: str, factor: int) -> int | None:
     with localcontext() as context:
         context.prec = _PRECISION
         value = Decimal(text.strip()) * factor
-        if not Decimal("0.5") <= value <= _LARGEST:
+        if not Decimal("0.5") < value <= _LARGEST:
             return None
         return int(value.to_integral_value(rounding=ROUND_HALF_EVEN))
