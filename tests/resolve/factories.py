@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelindex.catalog.rows import (
@@ -208,9 +208,16 @@ class FakeCatalog:
         ]
         return found[:limit]
 
-    def entries(self, cohort_keys: Sequence[str]) -> dict[str, list[EntryRow]]:
+    def entries(
+        self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()
+    ) -> dict[str, list[EntryRow]]:
         self.reads.append("entries")
-        return {row.key: list(found) for row, found in self.pairs if row.key in set(cohort_keys)}
+        kept = set(also)
+        return {
+            row.key: [e for e in found if e.position <= (first or 999) or e.entry_key in kept]
+            for row, found in self.pairs
+            if row.key in set(cohort_keys)
+        }
 
     def excluded(self, cohort_keys: Sequence[str]) -> list[ExcludedRow]:
         self.reads.append("excluded")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.resolve.answer import Answer, Best, Cohort, Excluded, Slot
+from kernelindex.resolve.answer import Answer, Best, Excluded, Slot
 from kernelindex.resolve.best import pick_best
 from kernelindex.resolve.blocks import view_blocks
 from kernelindex.resolve.exclusions import exclude, policy_checks
@@ -27,37 +27,39 @@ if TYPE_CHECKING:
     from kernelindex.resolve.reads import Reads
 
 MAX_COHORTS = 12
-MAX_ENTRIES = 200
+MAX_ENTRIES = 50
 MAX_ENTRIES_OF_MANY = 10
 MANY_COHORTS = 4
 MAX_EXCLUDED = 50
 
 
-def ask_text(catalog: Reads, text: str) -> Answer:
+def ask_text(catalog: Reads, text: str, *, entries: int = MAX_ENTRIES) -> Answer:
     """Answer a text question; one that cannot be read is answered with its problems."""
-    return _ask_or_refuse(catalog, parse_query(text))
+    return _ask_or_refuse(catalog, parse_query(text), entries)
 
 
-def ask_document(catalog: Reads, document: Any) -> Answer:
+def ask_document(catalog: Reads, document: Any, *, entries: int = MAX_ENTRIES) -> Answer:
     """Answer a structured question, given as parsed JSON."""
-    return _ask_or_refuse(catalog, parse_request(document))
+    return _ask_or_refuse(catalog, parse_request(document), entries)
 
 
-def ask(catalog: Reads, request: Request) -> Answer:
+def ask(catalog: Reads, request: Request, *, entries: int = MAX_ENTRIES) -> Answer:
     """Answer a question from what the catalog has ranked; nothing is ranked here.
 
-    The number of reads does not grow with the answer.
+    ``entries`` bounds the rows of each group. The number of reads does not grow with the
+    answer.
     """
     meaning = interpret(catalog, request)
     if meaning.problems:
         return _refusal(meaning.problems, meaning)
     findings = find(catalog, meaning)
     shown = findings.fits[:MAX_COHORTS]
-    return _answer(catalog, meaning, findings, shown)
+    limit = entries if len(shown) < MANY_COHORTS else min(entries, MAX_ENTRIES_OF_MANY)
+    return _answer(catalog, meaning, findings, shown, limit)
 
 
-def _ask_or_refuse(catalog: Reads, read: Request | tuple[Problem, ...]) -> Answer:
-    return ask(catalog, read) if isinstance(read, Request) else _refusal(read)
+def _ask_or_refuse(catalog: Reads, read: Request | tuple[Problem, ...], entries: int) -> Answer:
+    return ask(catalog, read, entries=entries) if isinstance(read, Request) else _refusal(read)
 
 
 def _refusal(problems: tuple[Problem, ...], meaning: Meaning | None = None) -> Answer:
@@ -74,9 +76,13 @@ def _refusal(problems: tuple[Problem, ...], meaning: Meaning | None = None) -> A
 
 
 def _answer(
-    catalog: Reads, meaning: Meaning, findings: Findings, shown: Sequence[CohortRow]
+    catalog: Reads,
+    meaning: Meaning,
+    findings: Findings,
+    shown: Sequence[CohortRow],
+    limit: int,
 ) -> Answer:
-    entries: Entries = catalog.entries(findings.keys(shown))
+    entries = _read_entries(catalog, findings.named(shown), limit)
     settled = settle(findings.fits, bool(findings.near), meaning)
     excluded = _excluded(catalog, meaning, shown, entries)
     out = {item.run for item in excluded}
@@ -86,20 +92,21 @@ def _answer(
         request=meaning.request,
         assumptions=(*meaning.assumptions, *settled.assumptions),
         suggestions=suggest(meaning, findings, settled),
-        cohorts=_view_cohorts(shown, entries),
+        cohorts=tuple(view_cohort(row, entries.get(row.key, ()), limit=limit) for row in shown),
         cohorts_left_out=len(findings.fits) - len(shown),
         blocks=() if meaning.request.timed_pass else view_blocks(shown, entries),
         best=pick_best(shown, entries, lambda entry: entry.run_digest not in out),
         nearest=view_near(findings.near, entries, meaning),
         neighbours=view_neighbours(findings.between, entries),
         excluded=excluded[:MAX_EXCLUDED],
-        missing=list_missing(meaning, findings, entries),
+        missing=list_missing(meaning, findings),
     )
 
 
-def _view_cohorts(shown: Sequence[CohortRow], entries: Entries) -> tuple[Cohort, ...]:
-    limit = MAX_ENTRIES if len(shown) < MANY_COHORTS else MAX_ENTRIES_OF_MANY
-    return tuple(view_cohort(row, entries.get(row.key, ()), limit=limit) for row in shown)
+def _read_entries(catalog: Reads, rows: Sequence[CohortRow], limit: int) -> Entries:
+    """The first entries of every cohort the answer names, and the stored bests."""
+    best = {key for row in rows for slot in row.best.values() for key in slot["entries"][:3]}
+    return catalog.entries([row.key for row in rows], first=limit, also=best)
 
 
 def _excluded(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from kernelindex.resolve.answer import Best, Pick, Slot
-from kernelindex.resolve.wording import CONTROLLED_LEVELS, cohort_scale, line_name, listed
+from kernelindex.resolve.wording import CONTROLLED_LEVELS, cohort_scale, entry_name, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ def _pick(
         return None
     alone = row.entry_count == 1
     scale = cohort_scale(entries)
-    names = [f"{line_name(entry)} {scale.with_unit(entry.value)}" for entry in ahead]
+    names = [f"{entry_name(entry, ahead)} {scale.with_unit(entry.value)}" for entry in ahead]
     return Pick(
         cohort=row.key,
         hardware=str(row.device.get("label", "")),

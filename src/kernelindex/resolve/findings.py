@@ -33,28 +33,34 @@ class Findings:
     between: tuple[Between, ...] = ()
     read_all: bool = True
 
-    def keys(self, shown: Sequence[CohortRow]) -> tuple[str, ...]:
-        """Keys of every cohort an answer names, without repeats."""
-        near = (row.key for _, row in self.near)
-        sides = (row.key for pair in self.between for row in pair.rows)
-        return tuple(dict.fromkeys([*(row.key for row in shown), *near, *sides]))
+    def named(self, shown: Sequence[CohortRow]) -> tuple[CohortRow, ...]:
+        """Every cohort an answer names, without repeats."""
+        near = [row for _, row in self.near]
+        sides = [row for pair in self.between for row in pair.rows]
+        return tuple({row.key: row for row in [*shown, *near, *sides]}.values())
 
 
 def find(catalog: Reads, meaning: Meaning) -> Findings:
-    """Read what fits; where it has the exact axes also what stands beside it."""
-    rows = _read(catalog, meaning, axes=True, setting=True, limit=READ_LIMIT)
+    """Read what fits and what stands beside it.
+
+    With axes one read gives the shape on every device and pass; only where that is more
+    than was read are device and pass asked for as well.
+    """
+    beside = _beside(catalog, meaning) if meaning.axes else []
+    rows = beside
+    if not beside or len(beside) >= READ_LIMIT:
+        rows = _read(catalog, meaning, axes=True, setting=True, limit=READ_LIMIT)
     fits = _fitting(rows, meaning)
     if fits:
-        beside = _beside(catalog, meaning) if meaning.axes else []
         near = rank_near(beside, meaning)[:MAX_NEAREST]
         return Findings(tuple(fits), tuple(near), read_all=len(rows) < READ_LIMIT)
-    return _miss(catalog, meaning, rows)
+    return _miss(catalog, meaning, _unique([*rows, *beside]))
 
 
 def _miss(catalog: Reads, meaning: Meaning, rows: list[CohortRow]) -> Findings:
     """Nothing fits: the same shape elsewhere, other shapes in the same setting, then any."""
     wide = _read(catalog, meaning, axes=False, setting=True, limit=WIDE_LIMIT)
-    pool = _unique([*rows, *_beside(catalog, meaning), *wide])
+    pool = _unique([*rows, *wide])
     if not pool:
         pool = _read(catalog, meaning, axes=False, setting=False, limit=WIDE_LIMIT)
     near = rank_near(pool, meaning)[:MAX_NEAREST]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from kernelindex.resolve.answer import Suggestion
 from kernelindex.resolve.blocks import PASS_ORDER
 from kernelindex.resolve.query import to_query
-from kernelindex.resolve.wording import CONTROLLED_LEVELS, listed
+from kernelindex.resolve.wording import is_verified, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    from kernelindex.catalog.rows import CohortRow, EntryRow
+    from kernelindex.catalog.rows import CohortRow
     from kernelindex.resolve.findings import Findings
     from kernelindex.resolve.interpret import Meaning
     from kernelindex.resolve.settled import Settled
@@ -20,20 +20,16 @@ if TYPE_CHECKING:
 MAX_SUGGESTIONS = 8
 
 
-def list_missing(
-    meaning: Meaning, findings: Findings, entries: Mapping[str, Sequence[EntryRow]]
-) -> tuple[str, ...]:
+def list_missing(meaning: Meaning, findings: Findings) -> tuple[str, ...]:
     """What is not known, each with what would tell."""
-    return tuple(_missing(meaning, findings, entries))
+    return tuple(_missing(meaning, findings))
 
 
-def _missing(
-    meaning: Meaning, findings: Findings, entries: Mapping[str, Sequence[EntryRow]]
-) -> Iterator[str]:
+def _missing(meaning: Meaning, findings: Findings) -> Iterator[str]:
     if not findings.fits:
         yield "This exact workload has not been measured here; a run of it would answer."
         return
-    unverified = [row for row in findings.fits if not _verified(entries.get(row.key, ()))]
+    unverified = [row for row in findings.fits if not is_verified(row)]
     if unverified:
         labels = list(dict.fromkeys(str(row.device.get("label")) for row in unverified))
         yield f"No controlled rerun on {listed(labels, 'or')}; one would confirm or contradict it."
@@ -80,7 +76,3 @@ def _about(row: CohortRow, open_fields: tuple[str, ...]) -> str:
         parts.append(str(row.device.get("label")))
     entries = "1 entry" if row.entry_count == 1 else f"{row.entry_count} entries"
     return ", ".join([*filter(None, parts), entries])
-
-
-def _verified(entries: Sequence[EntryRow]) -> bool:
-    return any(entry.evidence in CONTROLLED_LEVELS for entry in entries)

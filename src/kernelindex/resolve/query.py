@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.registry.dtypes import resolve_dtype
@@ -208,7 +209,7 @@ def _choose(
 def _read_words(draft: _Draft) -> None:
     """Sort the free words: GPU first (longest name wins), then operation, dtypes, pass."""
     words = _take_gpu(draft.words, draft)
-    start, stop = _span(words, lambda name: find_operation(name).operation is not None)
+    start, stop = _span(words, _is_operation)
     if stop:
         _put_operation(" ".join(words[start:stop]), draft)
         left = _take_dtypes_and_pass(words[:start] + words[stop:], draft)
@@ -217,6 +218,12 @@ def _read_words(draft: _Draft) -> None:
     left = [word for word in _take_dtypes_and_pass(words, draft) if word.lower() not in FILLER]
     if left:
         _put_operation(" ".join(left), draft)
+
+
+@lru_cache(maxsize=4096)
+def _is_operation(name: str) -> bool:
+    """Whether a name is exactly that of an operation of ours; kept, since a miss is slow."""
+    return find_operation(name).operation is not None
 
 
 def _put_operation(name: str, draft: _Draft) -> None:

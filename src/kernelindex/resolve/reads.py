@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kernelindex.catalog.rows import (
         CohortRow,
@@ -47,7 +47,9 @@ class Reads(Protocol):
         limit: int = 50,
     ) -> Sequence[CohortRow]: ...
 
-    def entries(self, cohort_keys: Sequence[str]) -> Mapping[str, Sequence[EntryRow]]: ...
+    def entries(
+        self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()
+    ) -> Mapping[str, Sequence[EntryRow]]: ...
 
     def excluded(self, cohort_keys: Sequence[str]) -> Sequence[ExcludedRow]: ...
 

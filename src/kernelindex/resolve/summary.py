@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.resolve.matching import differences
-from kernelindex.resolve.wording import cohort_summary, leader_words, listed
+from kernelindex.resolve.wording import cohort_summary, leader_words, line_name, listed
 
 if TYPE_CHECKING:
     from kernelindex.resolve.findings import Findings
@@ -28,16 +28,45 @@ def summarise(meaning: Meaning, findings: Findings, settled: Settled, entries: E
     if len(findings.fits) == 1:
         row = findings.fits[0]
         return cohort_summary(row, entries.get(row.key, ()))
-    return _several(findings, settled, entries)
+    return _several(findings, entries)
 
 
-def _several(findings: Findings, settled: Settled, entries: Entries) -> str:
-    count = len(findings.fits)
-    more = "" if findings.read_all else "more than "
-    said = [_group(row, entries) for row in findings.fits[:MAX_GROUPS]]
-    rest = f"; {count - MAX_GROUPS} more below" if count > MAX_GROUPS else ""
-    lead = f"{more}{count} groups fit" if settled.match == "ambiguous" else f"{count} groups"
-    return f"{lead[:1].upper()}{lead[1:]}, never ranked together. {'; '.join(said)}{rest}."
+def _several(findings: Findings, entries: Entries) -> str:
+    """Few groups one by one; of many, what they are and who leads most of them."""
+    fits = findings.fits
+    if len(fits) <= MAX_GROUPS:
+        said = "; ".join(_group(row, entries) for row in fits)
+        return f"{len(fits)} groups fit, never ranked together. {said}."
+    count = f"{len(fits)}" if findings.read_all else f"More than {len(fits)}"
+    return f"{count} groups fit, never ranked together: {_spread(fits)}.{_leads(fits, entries)}"
+
+
+def _spread(fits: Sequence[CohortRow]) -> str:
+    """How many operations, shapes, devices and passes the groups are of."""
+    operations = {row.operation for row in fits}
+    shapes = {row.shape_key for row in fits}
+    labels = list(dict.fromkeys(str(row.device.get("label", "")) for row in fits))
+    passes = list(dict.fromkeys(row.timed_pass for row in fits))
+    parts = [f"{len(operations)} operations"] if len(operations) > 1 else []
+    parts.append("1 shape" if len(shapes) == 1 else f"{len(shapes)} shapes")
+    if passes != ["unstated"]:
+        known = [name for name in passes if name != "unstated"]
+        parts.append(f"{listed(known)} pass" if len(known) == 1 else f"passes {listed(known)}")
+    return f"{', '.join(parts)}, on {listed(labels)}"
+
+
+def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
+    """The line that leads alone in most of the groups at hand."""
+    leads: dict[str, int] = {}
+    seen = [entries[row.key] for row in fits if entries.get(row.key)]
+    for found in seen:
+        if (found[0].rank_low, found[0].rank_high) == (1, 1):
+            name = line_name(found[0])
+            leads[name] = leads.get(name, 0) + 1
+    if not leads:
+        return ""
+    name, count = max(leads.items(), key=lambda pair: pair[1])
+    return f" {name} leads {count} of the {len(seen)} shown." if count > 1 else ""
 
 
 def _group(row: CohortRow, entries: Entries) -> str:

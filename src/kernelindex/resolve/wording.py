@@ -13,14 +13,19 @@ if TYPE_CHECKING:
 
 FEW = 3
 MAX_NAMED = 3
+SINGLE_SAMPLE = "SINGLE_SAMPLE"
 CONTROLLED_LEVELS = frozenset({"verified", "replicated"})
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``, and past three ``a, b, c and 4 more``."""
+def listed(names: Sequence[str], last: str = "and", *, unnamed: int = 0) -> str:
+    """``a``, ``a and b``, ``a, b and c``, and past three ``a, b, c and 4 more``.
+
+    ``unnamed`` counts further ones whose names are not at hand.
+    """
     shown = list(names[:MAX_NAMED])
-    if len(names) > MAX_NAMED:
-        return f"{', '.join(shown)} {last} {len(names) - MAX_NAMED} more"
+    more = len(names) - len(shown) + unnamed
+    if more:
+        return f"{', '.join(shown)} {last} {more} more"
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
@@ -49,23 +54,59 @@ def cohort_summary(row: CohortRow, entries: Sequence[EntryRow]) -> str:
     if not entries:
         return "No entry counts here."
     claim = leader_words(row, entries)
-    second = _behind(entries)
-    return f"{_capital(claim)}{second}. {_trust(row, entries)}"
+    if _is_only(row):
+        claim = f"Only{claim.removeprefix('only')}"
+    return f"{claim}{_behind(entries)}. {_trust(row, entries)}"
 
 
 def leader_words(row: CohortRow, entries: Sequence[EntryRow]) -> str:
     """Who leads and with what: ``Liger leads (only 2 measured), 5.75 ms``."""
     scale = cohort_scale(entries)
+    leader = entries[0]
+    value = scale.with_unit(leader.value, half_width(leader))
+    if _is_only(row):
+        return f"only result: {line_name(leader)}, {value}"
+    measured = _count(row.entry_count)
+    if (leader.rank_low, leader.rank_high) == (1, 1):
+        return f"{line_name(leader)} leads{measured}, {value}"
     first = unbeaten(entries)
-    value = scale.with_unit(entries[0].value, half_width(entries[0]))
-    if row.only_result or len(entries) == 1:
-        return f"only result: {line_name(entries[0])}, {value}"
-    if len(first) <= 1:
-        return f"{line_name(entries[0])} leads{_count(row.entry_count)}, {value}"
-    names = [line_name(entry) for entry in first]
-    last = scale.with_unit(max(entry.value for entry in first))
-    span = value if value == last else f"{value} to {last}"
-    return f"{listed(names)} are not told apart{_count(row.entry_count)}, {span}"
+    if len(first) == 1:
+        return f"{line_name(leader)} is unbeaten{measured}, but not surely first, {value}"
+    return f"{_together(row, first)} are not told apart{measured}, {_span(scale, first)}"
+
+
+def entry_name(entry: EntryRow, others: Sequence[EntryRow]) -> str:
+    """The line's name, with its revision where other entries are of the same line."""
+    name = line_name(entry)
+    shared = any(one is not entry and line_name(one) == name for one in others)
+    return f"{name} {short_revision(entry.revision)}" if shared else name
+
+
+def short_revision(revision: str) -> str:
+    """A commit by its first ten digits, anything else as it is."""
+    is_commit = len(revision) == 40 and set(revision) <= set("0123456789abcdef")
+    return revision[:10] if is_commit else revision
+
+
+def _is_only(row: CohortRow) -> bool:
+    return row.only_result or row.entry_count == 1
+
+
+def _together(row: CohortRow, first: Sequence[EntryRow]) -> str:
+    """Names of unbeaten entries, those of one line said once."""
+    counts: dict[str, int] = {}
+    for entry in first:
+        counts[line_name(entry)] = counts.get(line_name(entry), 0) + 1
+    names = [f"{name} ({n} revisions)" if n > 1 else name for name, n in counts.items()]
+    return listed(names, unnamed=max(0, len(row.unbeaten) - len(first)))
+
+
+def _span(scale: Scale, first: Sequence[EntryRow]) -> str:
+    """``9.07 to 9.23 ms``."""
+    low, high = first[0].value, first[-1].value
+    if scale.show(low) == scale.show(high):
+        return scale.with_unit(low)
+    return f"{scale.show(low)} to {scale.with_unit(high)}"
 
 
 def half_width(entry: EntryRow) -> float | None:
@@ -86,32 +127,29 @@ def _behind(entries: Sequence[EntryRow]) -> str:
         return ""
     ratio = behind.ratio_to_leader
     ahead = ratio if ratio >= 1 else 1 / ratio
-    return f", {ratio_text(ahead)} ahead of {line_name(behind)}"
+    return f", {ratio_text(ahead)} ahead of {entry_name(behind, entries)}"
 
 
 def _trust(row: CohortRow, entries: Sequence[EntryRow]) -> str:
     levels = {entry.evidence for entry in entries}
     parts = [levels.pop().capitalize() if len(levels) == 1 else _levels(entries)]
-    if all(_has(entry, "SINGLE_SAMPLE") for entry in entries):
-        parts.append("one sample" if len(entries) == 1 else "one sample each")
-    elif _has(entries[0], "SINGLE_SAMPLE"):
+    if SINGLE_SAMPLE in row.shared_doubts:
+        parts.append("one sample" if row.entry_count == 1 else "one sample each")
+    elif any(doubt["code"] == SINGLE_SAMPLE for doubt in entries[0].doubts):
         parts.append("the leader from one sample")
     text = ", ".join(parts)
-    if not any(entry.evidence in CONTROLLED_LEVELS for entry in entries):
+    if not is_verified(row):
         where = row.device.get("family") or row.device.get("label") or "this device"
         text += f"; not rerun on {where}"
     return text + "."
+
+
+def is_verified(row: CohortRow) -> bool:
+    """Whether some entry of the cohort was verified."""
+    return bool(row.best.get("verified", {}).get("entries"))
 
 
 def _levels(entries: Sequence[EntryRow]) -> str:
     order = ("reported", "reproducible", "verified", "replicated")
     counts = [(level, sum(entry.evidence == level for entry in entries)) for level in order]
     return listed([f"{count} {level}" for level, count in counts if count])
-
-
-def _has(entry: EntryRow, code: str) -> bool:
-    return any(doubt["code"] == code for doubt in entry.doubts)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
