@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kernelindex.policy.eligibility import CODES, exclusions
-from kernelindex.policy.facts import Cost
+from kernelindex.policy.facts import Cost, TimedPass
 from tests.policy.factories import make_primary, make_product, make_run
 
 CASES = {
@@ -39,6 +39,15 @@ def test_a_failed_run_is_not_also_blamed_for_its_missing_number() -> None:
     assert [one.code for one in exclusions(make_run(status="timeout", primary=None))] == [
         "not_passed"
     ]
+
+
+def test_a_backward_pass_above_its_floor_is_not_called_wrong() -> None:
+    """Liger's fused linear losses compute their gradients in forward, openly."""
+    cost = Cost(flops=10**10, bytes=None)
+    (backward,) = exclusions(make_run(cost=cost), make_product())
+    (forward,) = exclusions(make_run(cost=cost, timed_pass=TimedPass.FORWARD), make_product())
+    assert "another pass did its work" in backward.text
+    assert "cannot be right" in forward.text
 
 
 def test_the_words_say_what_happened() -> None:

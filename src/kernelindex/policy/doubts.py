@@ -13,7 +13,12 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.facts import UNSTATED, Doubt, RunFacts
-from kernelindex.policy.limits import above_physical_floor, beats_memory_floor, latency_ns
+from kernelindex.policy.limits import (
+    above_physical_floor,
+    beats_memory_floor,
+    floor_text,
+    latency_ns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -184,7 +189,7 @@ def _is_single(facts: RunFacts, time_ns: float, tick_ns: float | None) -> bool:
 
 def _physical(facts: RunFacts, product: Product | None) -> list[Doubt]:
     if above_physical_floor(facts, product):
-        return [_doubt("ABOVE_PHYSICAL_PEAK")]
+        return [_doubt("ABOVE_PHYSICAL_PEAK", floor_text(facts))]
     if beats_memory_floor(facts, product):
         text = "more bytes a second than the nominal bandwidth: the inputs may have been in cache"
         return [Doubt(code="ABOVE_PHYSICAL_PEAK", effect=SHIFTS, text=text)]

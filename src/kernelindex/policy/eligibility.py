@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.comparison import AMBIGUOUS_PRIMARY, MISSING_PRIMARY
-from kernelindex.policy.limits import above_physical_floor
+from kernelindex.policy.limits import above_physical_floor, floor_text
 
 if TYPE_CHECKING:
     from kernelindex.policy.facts import RunFacts
@@ -43,8 +43,7 @@ def exclusions(facts: RunFacts, product: Product | None = None) -> tuple[Exclusi
     """Every reason why this run does not rank, in the order of ``CODES``; empty if it does."""
     found = [*_standing(facts), *_identity(facts), *_value(facts)]
     if above_physical_floor(facts, product):
-        text = "faster than the device's nominal peaks allow, so the number cannot be right"
-        found.append(Exclusion(code="above_physical_floor", text=text))
+        found.append(Exclusion(code="above_physical_floor", text=floor_text(facts)))
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kernelindex.policy.facts import TimedPass
 from kernelindex.policy.peaks import accusing_peak, shown_peak
 
 if TYPE_CHECKING:
@@ -85,6 +86,16 @@ def above_physical_floor(facts: RunFacts, product: Product | None) -> bool:
     if peak and facts.cost.flops and time_ns < facts.cost.flops / peak * 1e9:
         return True
     return beats_memory_floor(facts, product) and _bytes_come_from_memory(facts, product)
+
+
+def floor_text(facts: RunFacts) -> str:
+    """What being above the floor means; a backward pass may have left its work to forward."""
+    if facts.timed_pass is TimedPass.BACKWARD:
+        return (
+            "faster than a backward pass alone can be, so another pass did its work: "
+            "compare the full pass"
+        )
+    return "faster than the device's nominal peaks allow, so the number cannot be right"
 
 
 def beats_memory_floor(facts: RunFacts, product: Product | None) -> bool:
