@@ -90,10 +90,22 @@ def alike(value: str) -> dict[str, str]:
     return {"y_value_50": value, "y_value_20": value, "y_value_80": value}
 
 
-def test_three_equal_quantiles_of_a_long_time_are_one_sample() -> None:
-    run = run_of(**alike("30.31283187866211"))
+def test_three_equal_quantiles_past_half_of_rep_are_one_sample() -> None:
+    run = spec_of(only(write_csv(moe_row(**alike("5.7518720626831055")))), "BenchmarkRun")
     assert run["timing"]["samples"] == 1
     assert "measurements" not in run
+
+
+def test_many_samples_do_not_agree_to_the_last_digit() -> None:
+    run = run_of(**alike("30.31283187866211"))
+    assert run["timing"]["samples"] == 1
+
+
+def test_two_or_three_samples_might_agree() -> None:
+    run = spec_of(only(write_csv(moe_row(**alike("3.1611199378967285")))), "BenchmarkRun")
+    assert "samples" not in run["timing"]
+    assert "measurements" not in run
+    assert "QUANTILES_COINCIDE" in {doubt["code"] for doubt in run["doubts"]}
 
 
 def test_three_equal_quantiles_of_a_short_time_may_be_the_timers_tick() -> None:

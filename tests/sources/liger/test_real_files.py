@@ -133,15 +133,20 @@ def test_the_point_in_both_moe_sweeps_is_one_entry() -> None:
         assert len({entries.entry_key(run) for run in pair}) == 1
 
 
-def test_one_sample_is_claimed_only_where_do_bench_takes_one() -> None:
-    """Its estimate (a mean of five calls, above the median) has to pass half of its rep."""
-    for row in (*rows(MAIN), *rows(CUTILE)):
-        run = spec_of(row, "BenchmarkRun")
-        if run.get("timing", {}).get("samples") != 1:
-            continue
-        notes = spec_of(row, "BenchmarkProtocol")["comparability"]["notes"]
-        rep_ms = int(notes.split("rep=")[1].split()[0])
-        assert run["timing"]["latencyNs"]["median"] > 0.4 * rep_ms * 1e6, field(row, "kernel_name")
+def test_equal_quantiles_are_one_sample_in_all_but_three_rows() -> None:
+    """Two are a short time on a coarse timer, one might be two or three equal samples."""
+    speed = [r for r in (*rows(MAIN), *rows(CUTILE)) if field(r, "metric_name") == "speed"]
+    texts = ("y_value_20", "y_value_50", "y_value_80")
+    alike = [row for row in speed if len({field(row, name) for name in texts}) == 1]
+    single = [row for row in speed if facts(row).sample_count == 1]
+    unclear = [row for row in alike if row not in single]
+    assert len(alike) == 505  # 514 with the rows whose provider is ambiguous
+    assert set(map(id, single)) <= set(map(id, alike))
+    assert [(field(row, "kernel_name"), field(row, "x_value")) for row in unclear] == [
+        ("softmax", "128"),
+        ("softmax", "128"),
+        ("cross_entropy", "8192"),
+    ]
 
 
 def test_every_device_and_operation_is_known() -> None:

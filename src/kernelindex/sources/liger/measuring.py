@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from kernelindex.sources.liger.matching import Matched
     from kernelindex.sources.liger.table import Entry, ExtraWork
 
-__all__ = ["SINGLE_SAMPLE_FLOOR_NS", "Quantiles", "build_protocol", "build_run", "read_quantiles"]
+__all__ = ["Quantiles", "build_protocol", "build_run", "is_single_sample", "read_quantiles"]
 
 SOURCE = "liger-kernel-bench"
-SINGLE_SAMPLE_FLOOR_NS = 1_024_000
-"""Three equal quantiles mean one sample where the time has at least 1,000 ticks of the
-coarsest timer seen (1.024 µs): several samples do not agree to a thousandth part and better.
-Every such row of both files exceeds half of its script's ``rep``, where do_bench takes one."""
+TICKS_FLOOR_NS = 1_024_000
+"""1,000 ticks of the coarsest timer seen (1.024 µs): shorter times may agree by their tick."""
 
 NOTABLE_SHARE = 0.01
 COINCIDE = "p20, p50 and p80 are one number; on how many samples is not said"
@@ -46,19 +44,14 @@ _STATISTICS = {"20": "p20", "50": "median", "80": "p80"}
 class Quantiles:
     """A row's values in ns or bytes; low and high only where both were measured.
 
-    ``samples`` is 1 where that can be derived, else None; ``native`` has the file's numbers.
+    ``alike`` where all three texts are one; ``native`` has the file's own numbers.
     """
 
     median: int
     low: int | None
     high: int | None
-    samples: int | None
+    alike: bool
     native: Mapping[str, float]
-
-    @property
-    def coincide(self) -> bool:
-        """Whether the published quantiles are one number."""
-        return self.low == self.median == self.high
 
 
 def read_quantiles(fields: Mapping[str, str]) -> Quantiles | str:
@@ -73,15 +66,27 @@ def read_quantiles(fields: Mapping[str, str]) -> Quantiles | str:
     if median is None:
         return "bad_number"
     both = low is not None and high is not None
-    alike = both and texts["20"] == texts["50"] == texts["80"]
-    single = bool(alike) and is_speed and median >= SINGLE_SAMPLE_FLOOR_NS
     return Quantiles(
         median=median,
         low=low if both else None,
         high=high if both else None,
-        samples=1 if single else None,
+        alike=both and texts["20"] == texts["50"] == texts["80"],
         native={f"{prefix}_{key}": float(texts[key]) for key in values if values[key] is not None},
     )
+
+
+def is_single_sample(values: Quantiles, rep_ms: int | None) -> bool:
+    """Whether three equal quantiles of a time show that it was sampled once.
+
+    do_bench repeats ``rep / estimate`` times, the estimate a mean of five calls, mostly above
+    the median: a median past 0.4 of ``rep`` leaves one repetition. Four and more samples of
+    1,000 ticks and more do not agree to the last digit, so they were one as well. Between
+    (two or three samples might agree) nothing is derived.
+    """
+    if rep_ms is None or not values.alike or values.median < TICKS_FLOOR_NS:
+        return False
+    repeats = rep_ms * 1e6 / values.median
+    return repeats < 2.5 or repeats >= 4
 
 
 @cache
@@ -121,6 +126,7 @@ def build_run(
 ) -> Manifest:
     """The run: its numbers, the file's own numbers beside them, and its doubts."""
     is_speed = fields["metric_name"] == "speed"
+    single = is_speed and is_single_sample(values, harnesses()[row.entry.harness].rep_ms)
     benchmark = f"{fields['kernel_name']}/{fields['kernel_operation_mode']}"
     spec: dict[str, Any] = {
         **digests,
@@ -135,12 +141,12 @@ def build_run(
     }
     if is_speed:
         spec["timing"] = {"primaryStatistic": "median", "latencyNs": {"median": values.median}}
-        if values.samples is not None:
-            spec["timing"]["samples"] = values.samples
+        if single:
+            spec["timing"]["samples"] = 1
     measurements = _measurements(values, is_speed=is_speed)
     if measurements:
         spec["measurements"] = measurements
-    doubts = _doubts(row, fields, values) if is_speed else []
+    doubts = _doubts(row, fields, values, single=single) if is_speed else []
     if doubts:
         spec["doubts"] = doubts
     name = f"liger-{benchmark}-{fields['kernel_provider']}-{fields['timestamp']}"
@@ -155,10 +161,10 @@ def build_run(
 
 
 def _measurements(values: Quantiles, *, is_speed: bool) -> list[dict[str, Any]]:
-    """p20 and p80 where they say something; for memory the median itself as well."""
+    """p20 and p80 where they differ; for memory the median itself as well."""
     metric, unit = ("latency", "ns") if is_speed else ("peak_memory", "bytes")
     found = [] if is_speed else [("median", values.median)]
-    if values.samples != 1 and values.low is not None and values.high is not None:
+    if not values.alike and values.low is not None and values.high is not None:
         found += [("p20", values.low), ("p80", values.high)]
     return [
         {"metric": metric, "unit": unit, "statistic": statistic, "value": value}
@@ -184,7 +190,9 @@ def _notes(entry: Entry, mode: str, is_speed: bool) -> str:
     return f"{timed} {entry.script.path} at {entry.script.revision[:12]}.".strip()[:1000]
 
 
-def _doubts(row: Matched, fields: Mapping[str, str], values: Quantiles) -> list[dict[str, Any]]:
+def _doubts(
+    row: Matched, fields: Mapping[str, str], values: Quantiles, *, single: bool
+) -> list[dict[str, Any]]:
     found = []
     mode = fields["kernel_operation_mode"]
     for work in row.entry.extra:
@@ -193,7 +201,7 @@ def _doubts(row: Matched, fields: Mapping[str, str], values: Quantiles) -> list[
     for doubt in row.provider.doubts:
         if mode in doubt["modes"]:
             found.append({key: doubt[key] for key in ("code", "effect", "text")})
-    if values.coincide and values.samples != 1:
+    if values.alike and not single:
         found.append(_note("QUANTILES_COINCIDE", COINCIDE))
     line = load_lines()[row.provider.line]
     if line.project == "liger-kernel" and fields["liger_version"] not in line.releases:

@@ -133,9 +133,13 @@ class LineRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """How a script measured: the fields of a protocol, for time and for memory."""
+    """How a script measured: the fields of a protocol, for time and for memory.
+
+    ``rep_ms`` is what do_bench was asked to repeat for; None for another timing loop.
+    """
 
     id: str
+    rep_ms: int | None
     speed: Mapping[str, Any]
     memory: Mapping[str, Any]
     cache: Mapping[str, Any] | None
