@@ -142,10 +142,10 @@ def test_equal_quantiles_are_one_sample_in_all_but_three_rows() -> None:
     unclear = [row for row in alike if row not in single]
     assert len(alike) == 505  # 514 with the rows whose provider is ambiguous
     assert set(map(id, single)) <= set(map(id, alike))
-    assert [(field(row, "kernel_name"), field(row, "x_value")) for row in unclear] == [
-        ("softmax", "128"),
-        ("softmax", "128"),
-        ("cross_entropy", "8192"),
+    assert [field(row, "kernel_name") for row in unclear] == [
+        "softmax",
+        "softmax",
+        "cross_entropy",
     ]
 
 
