@@ -164,6 +164,18 @@ class TestControlled:
         assert loud_low is not None
         assert loud_low >= quiet_low
 
+    def test_fewer_samples_do_not_improve_the_better_rank_either(self) -> None:
+        entries = controlled(6, [140e3, 142e3, 150e3])
+        short = list(entries)
+        samples = entries[1].representative.samples
+        assert samples is not None
+        cut = replace(samples, rounds=samples.rounds[:2])
+        for index, change in ((1, cut), (2, replace(samples, batch="another"))):
+            run = replace(entries[index].representative, samples=change)
+            short[index] = replace(entries[index], runs=(run,), representative=run)
+        assert ranges(rank(entries, TOLERANCE)) == {"n0": (1, 1), "n1": (2, 2), "n2": (3, 3)}
+        assert ranges(rank(short, TOLERANCE)) == {"n0": (1, 3), "n1": (2, 3), "n2": (3, 3)}
+
     def test_noise_widens_the_worse_end(self) -> None:
         entries = controlled(5, [140e3, 150e3])
         louder = [add_noise(entries[0], 0.2), entries[1]]

@@ -138,6 +138,7 @@ def compare_samples(
         reasons=("too_few_generations",),
         ratio=a_value / b_value,
         margin=math.expm1(margin),
+        lean=_lean(math.log(a_value) - math.log(b_value), margin, direction),
     )
     if a.batch != b.batch or a.runner != b.runner:
         across = cross_batch_estimate(a, b)
@@ -163,9 +164,7 @@ def judge_estimate(
     low, high = estimate.interval(CONFIDENCE)
     beyond = _claim_p(abs(estimate.log_ratio) - margin, estimate)
     inside = _claim_p(margin - abs(estimate.log_ratio), estimate)
-    lean = 0
-    if abs(estimate.log_ratio) > margin:
-        lean = _better(estimate.log_ratio, 0.0, direction)
+    lean = _lean(estimate.log_ratio, margin, direction)
     kind, reason, p_value = VerdictKind.UNCLEAR, "interval_crosses_margin", min(beyond, inside)
     if low > margin or high < -margin:
         kind, reason, p_value = _decided(lean), "interval_beyond_margin", beyond
@@ -220,6 +219,11 @@ def _better(a: float, b: float, direction: Direction) -> int:
     """+1 where ``a`` is better, -1 where ``b`` is; never asked for equal values."""
     lower = a < b
     return 1 if lower == (direction is Direction.LOWER) else -1
+
+
+def _lean(log_ratio: float, margin: float, direction: Direction) -> int:
+    """Which value is better by more than the margin, whether or not that is shown."""
+    return _better(log_ratio, 0.0, direction) if abs(log_ratio) > margin else 0
 
 
 def _decided(lean: int) -> VerdictKind:
