@@ -7,9 +7,9 @@ import random
 from typing import Any
 
 VALUES: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2.0, 0.5, -0.0, 1e20, 1e-7, 2**53 - 1, "", " ", "text", "Text",
-    "8.12 ms", "0.5 ns", "2026-02-30T00:00:00Z", "sha256:" + "0" * 64, "https://a", "é", "\ue000",
-    "😀", "a" * 300, [], [[]], {}, {"a": 1}, [None], "passed", "m * 2",
+    None, True, False, 0, -1, 1, 2.0, 0.5, -0.0, 1e20, 1e-7, 2**53 - 1, 2**53, "", " ", "text",
+    "Text", "8.12 ms", "0.5 ns", "2026-02-30T00:00:00Z", "sha256:" + "0" * 64, "https://a", "é",
+    "\ue000", "😀", "a" * 300, [], [[]], {}, {"a": 1}, [None], "passed", "m * 2",
 )  # fmt: skip
 KEYS = ("name", "digest", "surprise", "Key", "k", "", "é", "value", "shape")
 TOKENS = (

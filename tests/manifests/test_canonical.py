@@ -74,14 +74,14 @@ def read_or_code(written: bytes) -> object:
 
 @pytest.mark.slow
 @given(VALUES)
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=3_000, deadline=None)
 def test_dumps_gives_the_bytes_of_rfc8785_at_length(value: object) -> None:
     assert dumps(value) == rfc8785.dumps(value)
 
 
 @pytest.mark.slow
 @given(st.lists(FLOATS, min_size=1, max_size=200))
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=1_000, deadline=None)
 def test_numbers_are_written_as_rfc8785_writes_them(numbers: list[float]) -> None:
     assert dumps(numbers) == rfc8785.dumps(numbers)
 

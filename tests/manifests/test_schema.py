@@ -18,8 +18,8 @@ from tests.support.shared import CHECKOUT
 EVERY = [(kind, version) for version in API_VERSIONS for kind in KINDS]
 # Rules that JSON Schema cannot say, or that hold between fields.
 BEYOND_SCHEMA = {
-    "cyclic_axes", "date", "duration", "expression", "hot_flush", "recorded_artifact",
-    "repeated_name", "unknown_axis",
+    "cyclic_axes", "date", "duration", "expression", "hot_flush", "integer_range",
+    "recorded_artifact", "repeated_name", "unknown_axis",
 }  # fmt: skip
 
 

@@ -80,6 +80,13 @@ def _to_ns(value: object) -> object:
     return nanoseconds
 
 
+def _safe_integer(value: object) -> object:
+    # Strict doubles take any integer and round it, which would change what was claimed.
+    if type(value) is int and abs(value) > MAX_INTEGER:
+        raise PydanticCustomError("integer_range", "an integer within 2^53-1, or a double")
+    return value
+
+
 def _real_date(text: str) -> str:
     try:
         datetime.date(int(text[:4]), int(text[5:7]), int(text[8:10]))
@@ -115,16 +122,19 @@ Positive = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 Number = Annotated[
     Int | Annotated[float, Field(allow_inf_nan=False)],
     Field(union_mode="left_to_right"),
+    BeforeValidator(_safe_integer),
     WithJsonSchema({"type": "number"}),
 ]
 NonNegative = Annotated[
     Count | Annotated[float, Field(ge=0, allow_inf_nan=False)],
     Field(union_mode="left_to_right"),
+    BeforeValidator(_safe_integer),
     WithJsonSchema({"type": "number", "minimum": 0}),
 ]
 Ratio = Annotated[
     Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1)],
     Field(union_mode="left_to_right"),
+    BeforeValidator(_safe_integer),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
 ]
 Duration = Annotated[
