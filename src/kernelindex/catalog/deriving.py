@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from kernelindex.catalog.database import Database
+    from kernelindex.catalog.recent import Recent
     from kernelindex.policy.facts import RunFacts
 
-COHORTS_AT_ONCE = 40
+COHORTS_AT_ONCE = 100
 RUNS, PENDING = derived.runs, derived.pending_runs
 STANDING = ("superseded_by", "retracted", "reasons")
 
@@ -98,8 +99,13 @@ def _is_published(digest: Any) -> Any:
     return select(truth.manifests.c.digest).where(truth.manifests.c.digest == digest).exists()
 
 
-def judge_touched(database: Database, version: int, newest: dict[str, str]) -> int:
-    """Judge every cohort of ``work_cohorts`` into ``version``; returns how many."""
+def judge_touched(
+    database: Database, version: int, newest: dict[str, str], fresh: Recent[str, RunFacts]
+) -> int:
+    """Judge every cohort of ``work_cohorts`` into ``version``; returns how many.
+
+    ``fresh`` holds facts of new runs as they were read, which are not decoded again.
+    """
     context = ContextReader(newest)
     judged, after = 0, ""
     while True:
@@ -107,7 +113,7 @@ def judge_touched(database: Database, version: int, newest: dict[str, str]) -> i
             keys = _next_keys(conn, after)
             if not keys:
                 return judged
-            judge_members(conn, list(_members(conn, keys)), version, context)
+            judge_members(conn, list(_members(conn, keys, fresh)), version, context)
         judged += len(keys)
         after = keys[-1]
 
@@ -156,15 +162,18 @@ def _next_keys(conn: Connection, after: str) -> list[str]:
     return list(conn.execute(query).scalars())
 
 
-def _members(conn: Connection, keys: list[str]) -> Iterator[tuple[str, Member]]:
+def _members(
+    conn: Connection, keys: list[str], fresh: Recent[str, RunFacts]
+) -> Iterator[tuple[str, Member]]:
     """Every run of the cohorts, by cohort and digest, with its standing applied."""
     rows = conn.execute(_members_query(), {"keys": keys}).all()
     for row in sorted(rows, key=lambda row: (row.cohort_key, row.digest)):
-        facts = replace(
-            facts_codec.decode(row.facts),
-            superseded_by=row.new_superseded_by,
-            retracted=row.new_retracted,
+        facts = (fresh.get(row.digest) if row.place == NEW else None) or facts_codec.decode(
+            row.facts
         )
+        standing = (row.new_superseded_by, row.new_retracted)
+        if standing != (facts.superseded_by, facts.retracted):
+            facts = replace(facts, superseded_by=standing[0], retracted=standing[1])
         before = (row.superseded_by, row.retracted, row.reasons)
         yield row.cohort_key, Member(facts, before, row.place)
 

@@ -22,7 +22,7 @@ from kernelindex.catalog.listings import refresh_listings
 from kernelindex.catalog.locking import import_lock
 from kernelindex.catalog.rederiving import rederive
 from kernelindex.catalog.run_reading import RunReader
-from kernelindex.catalog.staging import Stager
+from kernelindex.catalog.staging import Stager, count_becomes
 from kernelindex.catalog.tables import truth
 
 if TYPE_CHECKING:
@@ -62,13 +62,15 @@ def import_records(
         reader = RunReader()
         stager = Stager(catalog, change, known, reader)
         stager.stage(records, progress)
+        with catalog.reading_long() as conn:
+            becomes = count_becomes(conn)
         reach("staged")
         superseding = derive_and_publish(catalog, change, stager, reader, dry_run=dry_run)
         if dry_run:
             discard_unfinished(catalog)
         else:
             clean_up(catalog)
-    return _report(stager, superseding, dry_run=dry_run)
+    return _report(stager, superseding, becomes, dry_run=dry_run)
 
 
 def derive_and_publish(
@@ -81,27 +83,29 @@ def derive_and_publish(
     missing = rederive(catalog, reader)
     for attempt in range(ATTEMPTS):
         version = change if not attempt else begin_change(catalog, "import", "again", "")
-        generation, superseding = prepare(catalog, version, stager.snapshot, stager.sources)
+        generation, superseding = prepare(catalog, version, stager, reader)
         if dry_run or publish(catalog, version, generation, stager, missing):
             return superseding
     raise RuntimeError("other changes kept coming between")  # pragma: no cover
 
 
-def prepare(
-    catalog: Database, version: int, snapshot: Snapshot, sources: set[str]
-) -> tuple[int, int]:
-    """Judge all touched cohorts and compute the lists; nothing of it shows yet."""
+def prepare(catalog: Database, version: int, stager: Stager, reader: RunReader) -> tuple[int, int]:
+    """Judge all touched cohorts and compute the lists; nothing of it shows yet.
+
+    Returns the generation it holds for, and how many runs take the place of another.
+    """
+    sources = stager.sources
     with catalog.writing() as conn:
         generation = publishing.read_generation(conn)
         heads.find_standing(conn)
         superseding = heads.count_superseding(conn)
         before = newest_snapshots(conn)
-        date = snapshot.fetched_at[:10]
+        date = stager.snapshot.fetched_at[:10]
         newest = before | {s: max(date, before.get(s, "")) for s in sources}
         changed = {s for s in sources if s in before and newest[s] != before[s]}
         touch_cohorts(conn, everything=False, sources=changed)
     reach("touched")
-    judge_touched(catalog, version, newest)
+    judge_touched(catalog, version, newest, reader.fresh)
     reach("judged")
     refresh_listings(catalog, everything=False)
     reach("listed")
@@ -205,7 +209,9 @@ def stored_snapshot(catalog: Database, snapshot: Snapshot) -> Snapshot:
     return snapshot if found is None else replace(snapshot, fetched_at=found)
 
 
-def _report(stager: Stager, superseding: int, *, dry_run: bool) -> ImportReport:
+def _report(
+    stager: Stager, superseding: int, becomes: dict[str, int], *, dry_run: bool
+) -> ImportReport:
     counts = stager.counts
     return ImportReport(
         source=stager.snapshot.source,
@@ -216,5 +222,5 @@ def _report(stager: Stager, superseding: int, *, dry_run: bool) -> ImportReport:
         existing=counts["existing"],
         superseding=superseding,
         skipped=dict(stager.skipped),
-        becomes=dict(stager.becomes),
+        becomes=becomes,
     )

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from kernelindex.catalog import bulk
 from kernelindex.catalog.cohort_documents import Shown
-from kernelindex.catalog.run_reading import Recent
+from kernelindex.catalog.recent import Recent
 from kernelindex.catalog.stored import read_body
 from kernelindex.catalog.tables import truth
 from kernelindex.policy import JudgeContext

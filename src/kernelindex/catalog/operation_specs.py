@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, func, select
@@ -62,6 +63,7 @@ def _slugs_of_staged() -> Any:
 def _operation_rows(conn: Connection, slugs: list[str]) -> list[tuple[Any, ...]]:
     counts = _counts(conn, slugs)
     specs = _specs(conn, slugs)
+    aliases = _aliases(conn, [digest for found in specs.values() for digest, _, _ in found])
     rows = []
     for slug in slugs:
         known, found = load_operations().get(slug), specs.get(slug, [])
@@ -70,7 +72,10 @@ def _operation_rows(conn: Connection, slugs: list[str]) -> list[tuple[Any, ...]]
         title = known.title if known else min(title for _, _, title in found)
         family = known.family if known else min(family for _, family, _ in found)
         digests = sorted(digest for digest, _, _ in found)
-        names = {*(known.aliases if known else ()), *_aliases(conn, digests)}
+        names = {
+            *(known.aliases if known else ()),
+            *(name for digest in digests for name in aliases[digest]),
+        }
         listed = (slug, title, family, known is not None, json_text(sorted(names)))
         rows.append((*listed, json_text(digests), *counts.get(slug, NO_COUNTS)))
     return rows
@@ -90,13 +95,14 @@ def _specs(conn: Connection, slugs: list[str]) -> dict[str, list[tuple[str, str,
     return found
 
 
-def _aliases(conn: Connection, digests: list[str]) -> set[str]:
-    found: set[str] = set()
+def _aliases(conn: Connection, digests: list[str]) -> dict[str, set[str]]:
+    """What else operation manifests are called."""
+    found: dict[str, set[str]] = defaultdict(set)
     for table in (truth.aliases, truth.STAGED["aliases"]):
-        query = select(table.c.alias).where(
-            table.c.digest.in_(digests), table.c.kind == OPERATION_KIND
-        )
-        found.update(conn.execute(query).scalars())
+        query = select(table.c.digest, table.c.alias).where(table.c.kind == OPERATION_KIND)
+        for part in bulk.chunks(digests, bulk.IN_CHUNK):
+            for digest, alias in conn.execute(query.where(table.c.digest.in_(part))):
+                found[digest].add(alias)
     return found
 
 

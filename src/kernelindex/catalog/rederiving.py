@@ -6,26 +6,27 @@ linked to, a newer edition of an implementation's metadata, or a part that was m
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from sqlalchemy import delete, func, or_, select, union
 
-from kernelindex.catalog import bulk, facts_codec
+from kernelindex.catalog import bulk
 from kernelindex.catalog.heads import STAGED_OBSERVATIONS, told
-from kernelindex.catalog.run_reading import RunReader, run_row
-from kernelindex.catalog.stored import load_manifest
+from kernelindex.catalog.run_reading import RunReader, facts_row, run_row
+from kernelindex.catalog.stored import load_manifests
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.policy.reading import ObservationFacts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
     from kernelindex.catalog.database import Database
+    from kernelindex.catalog.run_reading import Read
     from kernelindex.manifests import Manifest
-    from kernelindex.policy.facts import RunFacts
-
-    Read = tuple[RunFacts, str, str]
 
 AT_ONCE = 200
 STAGED_MANIFESTS = truth.STAGED["manifests"]
@@ -46,26 +47,29 @@ def rederive(database: Database, reader: RunReader) -> list[str]:
 
 def rederive_runs(conn: Connection, reader: RunReader, digests: list[str]) -> list[str]:
     """Read some runs again; returns those of which a part is missing."""
-    read, missing = [], []
-    for digest in digests:
-        run = load_manifest(conn, digest, staged=True)
-        found = None if run is None else reader.read(conn, run, observation_of(conn, run))
-        if found is None:
-            missing.append(digest)
-        else:
-            read.append(found)
-    _replace(conn, read)
-    return missing
+    runs = load_manifests(conn, digests, staged=True)
+    told = observations_of(conn, runs)
+    read = reader.read_all(conn, [(run, told[run.digest]) for run in runs])
+    found = [one for one in read if one is not None]
+    _replace(conn, reader, found)
+    return sorted(set(digests) - {facts.digest for facts, _, _ in found})
 
 
-def observation_of(conn: Connection, run: Manifest) -> ObservationFacts:
-    """The source a run is counted under, and everything bound for it.
+def observations_of(conn: Connection, runs: Sequence[Manifest]) -> dict[str, ObservationFacts]:
+    """What is told of each run: the source it counts under, and everything bound for it.
 
     Of several sources the one that the run names itself, else the first by name.
     """
-    obs = told("of_run")
-    query = select(obs.c.source, obs.c.bound).where(obs.c.run_digest == run.digest)
-    rows = conn.execute(query).all()
+    obs = told("of_runs")
+    rows: dict[str, list[Any]] = defaultdict(list)
+    for part in bulk.chunks([run.digest for run in runs], bulk.IN_CHUNK):
+        query = select(obs.c.run_digest, obs.c.source, obs.c.bound)
+        for row in conn.execute(query.where(obs.c.run_digest.in_(part))):
+            rows[row.run_digest].append(row)
+    return {run.digest: _told_together(run, rows[run.digest]) for run in runs}
+
+
+def _told_together(run: Manifest, rows: list[Any]) -> ObservationFacts:
     native = run.document["spec"].get("sourceNative", {}).get("source")
     sources = {row.source for row in rows}
     source = native if native in sources or not sources else min(sources)
@@ -143,9 +147,11 @@ def _never_read() -> tuple[Any, Any]:
     return staged, select(derived.underived.c.digest)
 
 
-def _replace(conn: Connection, read: list[Read]) -> None:
+def _replace(conn: Connection, reader: RunReader, read: list[Read]) -> None:
     """New runs in place; runs that are published already wait for publishing."""
     digests = [facts.digest for facts, _, _ in read]
+    for digest in digests:
+        reader.fresh.drop(digest)
     published = bulk.present(conn, [truth.manifests.c.digest], digests)
     for wait in (False, True):
         runs = derived.pending_runs if wait else derived.runs
@@ -153,8 +159,5 @@ def _replace(conn: Connection, read: list[Read]) -> None:
         chosen = [one for one in read if (one[0].digest in published) == wait]
         for table in (runs, texts):
             conn.execute(delete(table).where(table.c.digest.in_([f.digest for f, _, _ in chosen])))
-        encoded = [
-            (facts.digest, facts_codec.encode(facts), project) for facts, _, project in chosen
-        ]
-        bulk.insert_rows(conn, texts, encoded)
-        bulk.insert_rows(conn, runs, [run_row(facts, key) for facts, key, _ in chosen])
+        bulk.insert_rows(conn, texts, [facts_row(one) for one in chosen])
+        bulk.insert_rows(conn, runs, [run_row(one) for one in chosen])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from kernelindex.ids import slugify
-from kernelindex.manifests import canonical, digest_of
+from kernelindex.manifests import digest_of
 
 if TYPE_CHECKING:
     from kernelindex.catalog.intake import Artifact, Correction, Observation, Snapshot
@@ -75,7 +75,7 @@ def snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
 def observation_row(
     observation: Observation, run: Manifest | None, parser_version: int, row_text: str
 ) -> tuple[Any, ...]:
-    """The row of ``observations``; ``row_text`` is the source's row in canonical form."""
+    """The row of ``observations``; ``row_text`` is the source's row as JSON, keys sorted."""
     row_digest = text_digest(row_text)
     bound = json_text(sorted(observation.bound))
     identity = (observation.source, observation.run_digest, row_digest, bound)
@@ -109,11 +109,6 @@ def observation_key(observation: Observation, run: Manifest | None) -> str:
         subjects = [spec["modelDigest"], spec["configurationDigest"], spec["workloadDigest"]]
     parts = [observation.source, native.get("benchmark"), native["externalId"], *subjects]
     return text_digest(json_text(["event", *parts]))
-
-
-def source_row_text(row: Any) -> str:
-    """A source's row in canonical form."""
-    return canonical.dumps(row).decode()
 
 
 def correction_row(correction: Correction, at: str) -> tuple[Any, ...]:

@@ -6,51 +6,43 @@ caches: thousands of runs share them, and they usually come just before their ru
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select, union_all
 
 from kernelindex.catalog import bulk, facts_codec, row_tuples
-from kernelindex.catalog.stored import load_manifest
+from kernelindex.catalog.recent import Recent
+from kernelindex.catalog.stored import load_manifests
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.policy import cohorts, entries, reading
 from kernelindex.policy.comparison import comparison_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
-    from kernelindex.catalog.intake import Observation
     from kernelindex.manifests import Manifest
     from kernelindex.policy.facts import DeviceClass, RunFacts
 
-K = TypeVar("K", bound="Hashable")
-V = TypeVar("V")
+    Told = tuple[Manifest, reading.ObservationFacts]
+    Read = tuple[RunFacts, "RunKeys", str]
+    """Facts, keys, and the project that the implementation is linked to."""
 
-MANIFESTS_KEPT = 2_000
+MANIFESTS_KEPT = 4_000
 FACTS_KEPT = 20_000
+FRESH_KEPT = 10_000
+PARTS = ("workloadDigest", "protocolDigest", "environmentDigest", "implementationDigest")
 
 
-class Recent(Generic[K, V]):
-    """A mapping that forgets what was not used for longest."""
+@dataclass(frozen=True, slots=True)
+class RunKeys:
+    """The keys of a run, all digests."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._items: OrderedDict[K, V] = OrderedDict()
-
-    def get(self, key: K) -> V | None:
-        value = self._items.get(key)
-        if value is not None:
-            self._items.move_to_end(key)
-        return value
-
-    def put(self, key: K, value: V) -> V:
-        self._items[key] = value
-        if len(self._items) > self._limit:
-            self._items.popitem(last=False)
-        return value
+    shape: str
+    cohort: str
+    comparison: str
 
 
 class RunReader:
@@ -60,120 +52,151 @@ class RunReader:
         self._manifests: Recent[str, Manifest] = Recent(MANIFESTS_KEPT)
         self._facts: Recent[tuple[str, ...], Any] = Recent(FACTS_KEPT)
         self._projects: Recent[str, str] = Recent(FACTS_KEPT)
+        self._keys: Recent[tuple[str, ...], RunKeys] = Recent(FACTS_KEPT)
+        self.fresh: Recent[str, RunFacts] = Recent(FRESH_KEPT)
+        """Facts read lately, so that judging need not decode them."""
 
     def note_manifest(self, manifest: Manifest) -> None:
         """Keep a manifest that runs to come will probably name."""
         if manifest.kind not in row_tuples.UNNAMED_KINDS:
             self._manifests.put(manifest.digest, manifest)
 
-    def note_link(self, implementation_digest: str, project: str) -> None:
-        """Keep whose implementation it is; of several projects the first by name."""
-        held = self._projects.get(implementation_digest)
-        self._projects.put(implementation_digest, min(held or project, project))
+    def forget_project(self, implementation_digest: str) -> None:
+        """A link of this implementation was staged; look again whose it is."""
+        self._projects.drop(implementation_digest)
 
-    def take(self, conn: Connection, runs: Iterable[tuple[Manifest, Observation]]) -> None:
+    def take(self, conn: Connection, runs: Sequence[Told]) -> None:
         """Write facts and run rows of new runs, ahead of publishing.
 
         A run whose workload, protocol, environment or implementation is not here yet gets
-        none; ``derive_missing`` tries again when everything is staged.
+        none; ``rederiving`` tries again when everything is staged.
         """
-        facts = []
-        for run, observation in runs:
-            seen = reading.ObservationFacts(source=observation.source, bound=observation.bound)
-            read = self.read(conn, run, seen)
-            if read is not None:
-                facts.append(read)
-        write_runs(conn, facts)
+        known = bulk.present(conn, [derived.run_facts.c.digest], [run.digest for run, _ in runs])
+        new = [pair for pair in runs if pair[0].digest not in known]
+        read = [one for one in self.read_all(conn, new) if one is not None]
+        for facts, _, _ in read:
+            self.fresh.put(facts.digest, facts)
+        bulk.insert_rows(conn, derived.run_facts, [facts_row(one) for one in read])
+        bulk.insert_rows(conn, derived.runs, [run_row(one) for one in read])
 
-    def read(
-        self, conn: Connection, run: Manifest, observation: reading.ObservationFacts
-    ) -> tuple[RunFacts, str, str] | None:
-        """The facts, comparison key and project link of a run; None where a part is missing."""
+    def read_all(self, conn: Connection, runs: Sequence[Told]) -> list[Read | None]:
+        """The facts of each run; None where a part of it is missing."""
+        specs = [run.document["spec"] for run, _ in runs]
+        self._load_manifests(conn, {spec[part] for spec in specs for part in PARTS})
+        self._load_manifests(conn, self._operations_of({s["workloadDigest"] for s in specs}))
+        self._load_projects(conn, {spec["implementationDigest"] for spec in specs})
+        return [self._read(run, told) for run, told in runs]
+
+    def _read(self, run: Manifest, told: reading.ObservationFacts) -> Read | None:
         spec = run.document["spec"]
-        workload = self._workload(conn, spec["workloadDigest"])
-        protocol = self._single(conn, spec["protocolDigest"], reading.read_protocol)
-        environment = self._single(conn, spec["environmentDigest"], reading.read_environment)
-        project = self._project(conn, spec["implementationDigest"])
-        implementation = self._implementation(
-            conn, spec["implementationDigest"], observation.source, project
-        )
+        project = self._projects.get(spec["implementationDigest"]) or ""
+        workload = self._workload(spec["workloadDigest"])
+        protocol = self._part(spec["protocolDigest"], reading.read_protocol)
+        environment = self._part(spec["environmentDigest"], reading.read_environment)
+        implementation = self._implementation(spec["implementationDigest"], told.source, project)
         if workload is None or protocol is None or environment is None or implementation is None:
             return None
-        facts = reading.read_run(run, workload, protocol, environment, implementation, observation)
-        return facts, comparison_key(spec, workload.spec, protocol.spec).key, project
+        facts = reading.read_run(run, workload, protocol, environment, implementation, told)
+        return facts, self._keys_of(facts, spec, workload, protocol), project
 
-    def _workload(self, conn: Connection, digest: str) -> reading.WorkloadFacts | None:
-        held = self._facts.get((digest,))
-        if held is not None:
-            return held  # type: ignore[no-any-return]
-        workload = self._manifest(conn, digest)
-        if workload is None:
-            return None
-        operation = self._manifest(conn, workload.document["spec"]["operationSpecDigest"])
-        if operation is None:
-            return None
-        return self._facts.put((digest,), reading.read_workload(workload, operation))  # type: ignore[no-any-return]
+    def _keys_of(
+        self,
+        facts: RunFacts,
+        spec: Mapping[str, Any],
+        workload: reading.WorkloadFacts,
+        protocol: reading.ProtocolFacts,
+    ) -> RunKeys:
+        """The run's keys: equal for runs of the same parts, metric, status and source."""
+        metric = facts.primary.key if facts.primary else ""
+        parts = tuple(spec[part] for part in PARTS[:3])
+        key = (*parts, metric, facts.status, facts.source)
+        held = self._keys.get(key)
+        return held or self._keys.put(
+            key,
+            RunKeys(
+                shape=cohorts.shape_key(facts.shape),
+                cohort=cohorts.cohort_key(facts),
+                comparison=comparison_key(spec, workload.spec, protocol.spec).key,
+            ),
+        )
 
-    def _single(self, conn: Connection, digest: str, read: Callable[[Manifest], V]) -> V | None:
-        held = self._facts.get((digest,))
-        if held is not None:
-            return held  # type: ignore[no-any-return]
-        manifest = self._manifest(conn, digest)
-        return None if manifest is None else self._facts.put((digest,), read(manifest))
+    def _workload(self, digest: str) -> reading.WorkloadFacts | None:
+        def read(workload: Manifest) -> reading.WorkloadFacts | None:
+            operation = self._manifests.get(workload.document["spec"]["operationSpecDigest"])
+            return None if operation is None else reading.read_workload(workload, operation)
+
+        found: reading.WorkloadFacts | None = self._part(digest, read)
+        return found
 
     def _implementation(
-        self, conn: Connection, digest: str, source: str, project: str
+        self, digest: str, source: str, project: str
     ) -> reading.ImplementationFacts | None:
-        key = (digest, source, project)
+        def read(manifest: Manifest) -> reading.ImplementationFacts:
+            return reading.read_implementation(manifest, source=source, project=project or None)
+
+        found: reading.ImplementationFacts | None = self._part(digest, read, source, project)
+        return found
+
+    def _part(self, digest: str, read: Callable[[Manifest], Any], *more: str) -> Any:
+        """What ``read`` makes of a manifest, kept by digest and what else it depends on."""
+        key = (digest, *more)
         held = self._facts.get(key)
-        if held is not None:
-            return held  # type: ignore[no-any-return]
-        manifest = self._manifest(conn, digest)
-        if manifest is None:
-            return None
-        read = reading.read_implementation(manifest, source=source, project=project or None)
-        return self._facts.put(key, read)  # type: ignore[no-any-return]
+        if held is None:
+            manifest = self._manifests.get(digest)
+            held = None if manifest is None else read(manifest)
+            if held is not None:
+                self._facts.put(key, held)
+        return held
 
-    def _manifest(self, conn: Connection, digest: str) -> Manifest | None:
-        held = self._manifests.get(digest)
-        if held is not None:
-            return held
-        loaded = load_manifest(conn, digest, staged=True)
-        return None if loaded is None else self._manifests.put(digest, loaded)
+    def _operations_of(self, workloads: set[str]) -> set[str]:
+        held = [self._manifests.get(digest) for digest in workloads]
+        return {one.document["spec"]["operationSpecDigest"] for one in held if one is not None}
 
-    def _project(self, conn: Connection, implementation_digest: str) -> str:
-        held = self._projects.get(implementation_digest)
-        if held is not None:
-            return held
-        return self._projects.put(
-            implementation_digest, stored_project(conn, implementation_digest)
+    def _load_manifests(self, conn: Connection, digests: set[str]) -> None:
+        """Load what is not kept; what is read into facts already is not needed again."""
+        missing = [
+            digest
+            for digest in sorted(digests)
+            if self._manifests.get(digest) is None and self._facts.get((digest,)) is None
+        ]
+        for manifest in load_manifests(conn, missing, staged=True):
+            self._manifests.put(manifest.digest, manifest)
+
+    def _load_projects(self, conn: Connection, implementations: set[str]) -> None:
+        missing = [digest for digest in implementations if self._projects.get(digest) is None]
+        projects = linked_projects(conn, missing)
+        for digest in missing:
+            self._projects.put(digest, projects.get(digest, ""))
+
+
+def linked_projects(conn: Connection, implementations: Sequence[str]) -> dict[str, str]:
+    """The first by name of the projects each implementation is linked to, staged ones too."""
+    digests: Any = bindparam("digests", expanding=True)
+    tables = (truth.project_links, truth.STAGED["project_links"])
+    query = union_all(
+        *(
+            select(t.c.implementation_digest, func.min(t.c.project))
+            .where(t.c.implementation_digest.in_(digests))
+            .group_by(t.c.implementation_digest)
+            for t in tables
         )
-
-
-def stored_project(conn: Connection, implementation_digest: str) -> str:
-    """The first by name of the projects linked to an implementation; empty where none is."""
-    found = []
-    for table in (truth.project_links, truth.STAGED["project_links"]):
-        query = select(func.min(table.c.project)).where(
-            table.c.implementation_digest == implementation_digest
-        )
-        found.append(conn.execute(query).scalar_one_or_none())
-    return min((project for project in found if project), default="")
-
-
-def write_runs(conn: Connection, runs: Iterable[tuple[RunFacts, str, str]]) -> None:
-    """Write facts and run rows that are not there yet; no manifest shows them so far."""
-    runs = list(runs)
-    bulk.insert_rows(
-        conn,
-        derived.run_facts,
-        [(facts.digest, facts_codec.encode(facts), project) for facts, _, project in runs],
     )
-    bulk.insert_rows(conn, derived.runs, [run_row(facts, key) for facts, key, _ in runs])
+    found: dict[str, str] = {}
+    for part in bulk.chunks(implementations, bulk.IN_CHUNK):
+        for digest, project in conn.execute(query, {"digests": part}):
+            found[digest] = min(found.get(digest, project), project)
+    return found
 
 
-def run_row(facts: RunFacts, comparison: str) -> tuple[Any, ...]:
+def facts_row(read: Read) -> tuple[str, str, str]:
+    """The row of ``run_facts``."""
+    facts, _, project = read
+    return facts.digest, facts_codec.encode(facts), project
+
+
+def run_row(read: Read) -> tuple[Any, ...]:
     """The row of ``runs`` as the facts alone give it; its standing is judged later."""
+    facts, keys, _ = read
     rankable = facts.primary is not None
     return (
         facts.digest,
@@ -181,10 +204,10 @@ def run_row(facts: RunFacts, comparison: str) -> tuple[Any, ...]:
         facts.status,
         facts.source,
         facts.shape.operation,
-        cohorts.shape_key(facts.shape),
-        cohorts.cohort_key(facts),
+        keys.shape,
+        keys.cohort,
         entries.entry_key(facts) if rankable else None,
-        comparison,
+        keys.comparison,
         facts.implementation_digest,
         facts.workload_digest,
         facts.line.id,
@@ -206,4 +229,4 @@ def hardware_id(device: DeviceClass) -> str:
     if device.product_id is not None:
         return device.product_id
     label = device.label or device.product
-    return "-".join(part for part in row_tuples.WORD.findall(label.lower())) or "unknown"
+    return "-".join(row_tuples.WORD.findall(label.lower())) or "unknown"

@@ -27,7 +27,8 @@ _SQLITE = (
     "CREATE TRIGGER search_fts_insert AFTER INSERT ON search_documents BEGIN "
     "INSERT INTO search_fts(rowid, words) VALUES (new.number, new.words); END",
     "CREATE TRIGGER search_fts_delete AFTER DELETE ON search_documents BEGIN "
-    "INSERT INTO search_fts(search_fts, rowid, words) VALUES ('delete', old.number, old.words); END",
+    "INSERT INTO search_fts(search_fts, rowid, words) "
+    "VALUES ('delete', old.number, old.words); END",
 )
 _POSTGRESQL = (
     "ALTER TABLE search_documents ADD COLUMN vector tsvector GENERATED ALWAYS AS "
@@ -84,7 +85,8 @@ def matching(conn: Connection, words: list[str]) -> list[Row[tuple[str, str, str
         )
     else:
         condition = text(
-            "search_documents.number IN (SELECT rowid FROM search_fts WHERE search_fts MATCH :words)"
+            "search_documents.number IN "
+            "(SELECT rowid FROM search_fts WHERE search_fts MATCH :words)"
         ).bindparams(bindparam("words", " AND ".join(f'"{word}"*' for word in words)))
     ordered = query.where(condition).order_by(literal_column("run_count").desc(), table.c.slug)
     return list(conn.execute(ordered.limit(CANDIDATES)))

@@ -6,17 +6,21 @@ manifest's digest. It was validated when it came in and is not validated again.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import bindparam, select, union_all
 
+from kernelindex.catalog.bulk import IN_CHUNK, chunks
 from kernelindex.catalog.tables import truth
 from kernelindex.manifests import Manifest, canonical
 from kernelindex.manifests.kinds import metadata_model
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
 LARGE = re.compile(r"\d{16}")
@@ -24,9 +28,15 @@ EXACT = 2**53
 
 
 def body_of(manifest: Manifest) -> str:
-    """The canonical text that the manifest's digest is over."""
+    """The canonical text that the manifest's digest is over.
+
+    Plain sorted JSON is tried first: where its SHA-256 is the digest it is that text.
+    """
     document = manifest.document
     claimed = {key: document[key] for key in ("apiVersion", "kind", "spec")}
+    plain = orjson.dumps(claimed, option=orjson.OPT_SORT_KEYS)
+    if hashlib.sha256(plain).hexdigest() == manifest.digest[7:]:
+        return plain.decode()
     return canonical.dumps(claimed).decode()
 
 
@@ -71,17 +81,29 @@ def build_manifest(digest: str, body: str, metadata: str) -> Manifest:
     )
 
 
-def load_manifest(conn: Connection, digest: str, *, staged: bool = False) -> Manifest | None:
-    """The stored manifest of a digest; ``staged`` also sees what an import has not published.
+def load_manifests(
+    conn: Connection, digests: Sequence[str], *, staged: bool = False
+) -> list[Manifest]:
+    """The stored manifests of some digests, in no order; those not here are left out.
 
-    Of several editions of its metadata the newest is taken, as publishing will.
+    ``staged`` also sees what an import has not published. Of several editions of a
+    manifest's metadata the newest is taken, as publishing will.
     """
     tables = [truth.manifests, *([truth.STAGED["manifests"]] if staged else [])]
-    editions: list[Any] = []
-    for table in tables:
-        query = select(table.c.stamp, table.c.metadata).where(table.c.digest == digest)
-        editions.extend(tuple(row) for row in conn.execute(query))
-    body = conn.execute(select(truth.bodies.c.body).where(truth.bodies.c.digest == digest)).scalar()
-    if not editions or body is None:
-        return None
-    return build_manifest(digest, body, max(editions)[1])
+    wanted: Any = bindparam("digests", expanding=True)
+    bodies = truth.bodies
+    query = union_all(
+        *(
+            select(table.c.digest, table.c.stamp, table.c.metadata, bodies.c.body)
+            .join(bodies, bodies.c.digest == table.c.digest)
+            .where(table.c.digest.in_(wanted))
+            for table in tables
+        )
+    )
+    editions: dict[str, tuple[str, str, str]] = {}
+    for part in chunks(digests, IN_CHUNK):
+        for digest, *edition in conn.execute(query, {"digests": part}):
+            editions[digest] = max(editions.get(digest, ("", "", "")), tuple(edition))
+    return [
+        build_manifest(digest, body, metadata) for digest, (_, metadata, body) in editions.items()
+    ]

@@ -36,19 +36,17 @@ def witness_of(row: Row) -> Witness | None:
     """What must be in the catalog for the row to count as existing; None if it brings nothing."""
     if row.observation is not None:
         return "observations", (row.observation.run_digest, row.observation.source)
-    if row.manifests:
-        return "manifests", (row.manifests[0].digest,)
-    if row.aliases:
-        alias = row.aliases[0]
-        return "aliases", (alias.alias, alias.kind, alias.digest, alias.source)
-    if row.artifacts:
-        return "artifacts", (row_tuples.artifact_row(row.artifacts[0])[0],)
-    if row.corrections:
-        return "corrections", (row_tuples.correction_row(row.corrections[0], "")[0],)
-    if row.links:
-        link = row.links[0]
-        return "project_links", (link.implementation_digest, link.project, link.source)
-    return None
+    candidates: list[Witness] = [
+        *(("manifests", (one.digest,)) for one in row.manifests[:1]),
+        *(("aliases", (a.alias, a.kind, a.digest, a.source)) for a in row.aliases[:1]),
+        *(("artifacts", (row_tuples.artifact_row(a)[0],)) for a in row.artifacts[:1]),
+        *(("corrections", (row_tuples.correction_row(c, "")[0],)) for c in row.corrections[:1]),
+        *(
+            ("project_links", (link.implementation_digest, link.project, link.source))
+            for link in row.links[:1]
+        ),
+    ]
+    return candidates[0] if candidates else None
 
 
 def known_witnesses(conn: Connection, witnesses: Iterable[Witness]) -> set[Witness]:
