@@ -91,7 +91,10 @@ def test_the_same_shape_elsewhere_stands_beside_with_every_difference() -> None:
     assert beside == {
         "H100 SXM 80GB forward": [("pass", "backward", "forward")],
         "H100 SXM 80GB full": [("pass", "backward", "full")],
-        "H200 SXM backward": [("hardware", "H100", "H200 SXM")],
+        "H200 SXM backward": [
+            ("hardware", "H100", "H200 SXM"),
+            ("source", "liger-kernel-bench", "kernelindex-h200-2026-11"),
+        ],
     }
 
 

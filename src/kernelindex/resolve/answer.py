@@ -121,6 +121,7 @@ class LimitRef(Part):
 class Entry(Part):
     """One ranked candidate: implementation line, revision and software stack."""
 
+    key: str = Field(description="line, revision and stack: what makes it one candidate")
     position: int = Field(description="place in the order shown, from 1")
     rank: Range | None = Field(None, description="rank range; absent for an only result")
     tie_group: int | None = Field(None, description="entries judged the same share a number")
@@ -187,7 +188,7 @@ class CohortHead(Part):
     metric: Metric = Field(description="what is ranked")
     entry_count: int = Field(description="number of entries, shown or not")
     only_result: bool = Field(description="one entry: no rank, no record")
-    unbeaten: tuple[str, ...] = Field((), description="runs no other entry beats")
+    unbeaten: tuple[str, ...] = Field((), description="keys of the entries no other beats")
     newest_observed: str | None = Field(None, description="date of the newest run")
     leader: str = Field("", description="who leads, as a few words")
 

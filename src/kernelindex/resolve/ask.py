@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_COHORTS = 12
 MAX_ENTRIES = 50
-MAX_ENTRIES_OF_MANY = 10
+MAX_ENTRIES_OF_MANY = 5
 MANY_COHORTS = 4
 MAX_EXCLUDED = 50
 
@@ -96,7 +96,7 @@ def _answer(
         cohorts_left_out=len(findings.fits) - len(shown),
         blocks=() if meaning.request.timed_pass else view_blocks(shown, entries),
         best=pick_best(shown, entries, lambda entry: entry.run_digest not in out),
-        nearest=view_near(findings.near, entries, meaning),
+        nearest=view_near(findings.near, entries, meaning, shown[0] if shown else None),
         neighbours=view_neighbours(findings.between, entries),
         excluded=excluded[:MAX_EXCLUDED],
         missing=list_missing(meaning, findings),

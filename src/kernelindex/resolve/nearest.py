@@ -8,12 +8,12 @@ from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.policy.distance import Wanted, near_miss
 from kernelindex.policy.facts import DeviceClass, Shape
 from kernelindex.registry.hardware import PRODUCTS
-from kernelindex.resolve.answer import NearMiss
+from kernelindex.resolve.answer import Difference, NearMiss
 from kernelindex.resolve.matching import differences
 from kernelindex.resolve.views import view_head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kernelindex.resolve.interpret import Meaning
 
@@ -71,17 +71,42 @@ def read_device(device: Mapping[str, object]) -> DeviceClass:
 
 
 def view_near(
-    scored: Sequence[Scored], entries: Mapping[str, Sequence[EntryRow]], meaning: Meaning
+    scored: Sequence[Scored],
+    entries: Mapping[str, Sequence[EntryRow]],
+    meaning: Meaning,
+    beside: CohortRow | None = None,
 ) -> tuple[NearMiss, ...]:
-    """Near misses as parts of an answer."""
+    """Near misses as parts of an answer.
+
+    Where a cohort answers the question, ``beside``, other protocols and sources than its
+    own are differences as well.
+    """
     return tuple(
         NearMiss(
             distance=far,
-            differences=differences(row, meaning),
+            differences=(*differences(row, meaning), *_other_rules(row, beside)),
             cohort=view_head(row, entries.get(row.key, ())),
         )
         for far, row in scored
     )
+
+
+def _other_rules(row: CohortRow, beside: CohortRow | None) -> Iterator[Difference]:
+    """How the measuring itself differs from that of the cohort which answers."""
+    if beside is None:
+        return
+    if row.source != beside.source:
+        text = f"source {row.source}"
+        yield Difference(field="source", asked=beside.source, found=row.source, text=text)
+    mine, other = _protocol(beside), _protocol(row)
+    if mine != other:
+        yield Difference(field="protocol", asked=mine, found=other, text=f"protocol {other}")
+
+
+def _protocol(row: CohortRow) -> str:
+    rules = row.protocol.get("rules") or {}
+    said = " ".join(f"{name}={value}" for name, value in sorted(rules.items()))
+    return f"{row.protocol.get('name')} ({said})" if said else str(row.protocol.get("name"))
 
 
 def _variant(wish: tuple[str, ...], row: CohortRow) -> str:

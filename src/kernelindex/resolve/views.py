@@ -23,7 +23,7 @@ from kernelindex.resolve.answer import (
     ShapeRef,
     Spread,
 )
-from kernelindex.resolve.wording import cohort_summary, leader_words, unbeaten
+from kernelindex.resolve.wording import cohort_summary, leader_words
 
 if TYPE_CHECKING:
     from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
@@ -68,7 +68,7 @@ def head_fields(row: CohortRow, entries: Sequence[EntryRow]) -> dict[str, Any]:
         ),
         "entry_count": row.entry_count,
         "only_result": row.only_result,
-        "unbeaten": tuple(entry.run_digest for entry in unbeaten(entries)),
+        "unbeaten": row.unbeaten,
         "newest_observed": row.newest_observed,
         "leader": leader_words(row, entries) if entries else "",
     }
@@ -77,6 +77,7 @@ def head_fields(row: CohortRow, entries: Sequence[EntryRow]) -> dict[str, Any]:
 def view_entry(entry: EntryRow, metric: str) -> Entry:
     """One entry."""
     return Entry(
+        key=entry.entry_key,
         position=entry.position,
         rank=_range(entry.rank_low, entry.rank_high),
         tie_group=entry.tie_group,

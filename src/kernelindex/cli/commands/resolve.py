@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Rows to print of each group.",
 )
+@click.option("--full", is_flag=True, help="Print every group's table, however many fit.")
 @json_option
 @db_option
 @click.pass_context
@@ -33,6 +34,7 @@ def command(
     query: tuple[str, ...],
     file: BinaryIO | None,
     entries: int,
+    full: bool,
     as_json: bool,
 ) -> int:
     """Answer who is fastest for a workload, how much faster, and how far to trust it.
@@ -49,21 +51,23 @@ def command(
     Exit status: 0 exact, nearest or ambiguous; 1 nothing found or refused; 2 usage.
     """  # noqa: D301 (click reads backspace)
     from kernelindex.resolve import ask_document, ask_text
+    from kernelindex.resolve.ask import MAX_ENTRIES
 
     if bool(query) == (file is not None):
         raise click.UsageError("give either a query or --request FILE", ctx)
+    rows = max(entries, MAX_ENTRIES)
     if file is not None:
         from kernelindex.manifests import canonical
 
         document = canonical.loads(file.read())
-        answer = ask_document(open_catalog(ctx), document)
+        answer = ask_document(open_catalog(ctx), document, entries=rows)
     else:
-        answer = ask_text(open_catalog(ctx), " ".join(query))
+        answer = ask_text(open_catalog(ctx), " ".join(query), entries=rows)
     if as_json:
         print_json(answer.to_dict())
     else:
         from kernelindex.cli.render.answer import print_answer
         from kernelindex.cli.terminal import show
 
-        show(lambda screen: print_answer(screen, answer, entries=entries))
+        show(lambda screen: print_answer(screen, answer, entries=entries, full=full))
     return FAILED if answer.match == "none" else OK

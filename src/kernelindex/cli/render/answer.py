@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex.cli.render.cohort import print_cohort
+from kernelindex.cli.render.cohort import WIDE, print_cohort
+from kernelindex.cli.render.overview import open_words, overview_table
 from kernelindex.cli.render.pairs import print_list, print_pairs
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
@@ -16,28 +17,42 @@ if TYPE_CHECKING:
 
     from kernelindex.resolve.answer import Answer, CohortHead, NearMiss, Slot
 
+FEW_COHORTS = 3
 MAX_NEAR = 5
 MAX_EXCLUDED = 5
+MAX_SUGGESTIONS = 4
 
 
-def print_answer(console: Console, answer: Answer, *, entries: int) -> None:
-    """Everything of an answer that helps a reader, in the order of the answer page."""
+def print_answer(console: Console, answer: Answer, *, entries: int, full: bool) -> None:
+    """Everything of an answer that helps a reader, in the order of the answer page.
+
+    More than a few groups are an overview, a row each, unless ``full``.
+    """
     console.print("Not answered." if answer.problems else clean(answer.summary), style="bold")
     console.print()
     _print_question(console, answer)
-    for cohort in answer.cohorts:
+    if full or len(answer.cohorts) <= FEW_COHORTS:
+        _print_cohorts(console, answer, entries)
+        _print_best(console, answer)
+    else:
         console.print()
-        print_cohort(console, cohort, limit=entries)
+        console.print(overview_table(answer.cohorts, wide=console.width >= WIDE))
     if answer.cohorts_left_out:
         console.print(f"\nand {answer.cohorts_left_out} more groups that fit", style="dim")
     _print_blocks(console, answer)
-    _print_best(console, answer)
     _print_near(console, answer)
     print_list(console, "Between", [item.text for item in answer.neighbours])
     _print_excluded(console, answer)
     print_list(console, "Not known", answer.missing)
     _print_suggestions(console, answer)
     _print_next(console, answer)
+
+
+def _print_cohorts(console: Console, answer: Answer, entries: int) -> None:
+    differing = open_words(answer.cohorts)
+    for cohort, words in zip(answer.cohorts, differing, strict=True):
+        console.print()
+        print_cohort(console, cohort, limit=entries, words=words)
 
 
 def _print_question(console: Console, answer: Answer) -> None:
@@ -112,7 +127,7 @@ def _print_suggestions(console: Console, answer: Answer) -> None:
     if not answer.suggestions:
         return
     console.print("\nAsk instead", style="bold")
-    for item in answer.suggestions:
+    for item in answer.suggestions[:MAX_SUGGESTIONS]:
         console.print(f"  ki resolve {clean(item.query)}")
         console.print(f"      {clean(item.text)}", style="dim")
 

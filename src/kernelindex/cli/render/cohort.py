@@ -8,6 +8,7 @@ from kernelindex.cli.render.doubts import doubt_words, inline_doubts
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.resolve.numbers import memory_text, ratio_text, scale_for, significant
+from kernelindex.resolve.wording import short_revision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,13 +22,16 @@ WIDE = 110
 BEST_SHOWN = 10
 
 
-def print_cohort(console: Console, cohort: Cohort, *, limit: int = BEST_SHOWN) -> None:
-    """The group's setting, what all rows share, then its rows in stored order."""
-    console.print(cohort_title(cohort), style="bold")
-    least = _least_ns(cohort)
-    shared = "; ".join(doubt_words(doubt, least) for doubt in cohort.shared_doubts)
-    if shared and cohort.entry_count > 1:
-        console.print(f"all rows: {shared}", style="dim")
+def print_cohort(
+    console: Console, cohort: Cohort, *, limit: int = BEST_SHOWN, words: str = ""
+) -> None:
+    """The group's setting, what all rows share, then its rows in stored order.
+
+    ``words`` say what sets it apart from the other groups of the answer.
+    """
+    console.print(" · ".join(filter(None, [cohort_title(cohort), clean(words)])), style="bold")
+    if cohort.shared_doubts and cohort.entry_count > 1:
+        console.print(f"all rows: {shared_words(cohort)}", style="dim")
     shown = cohort.entries[:limit]
     wide = console.width >= WIDE
     console.print(entry_table(cohort, shown, wide=wide))
@@ -38,12 +42,23 @@ def print_cohort(console: Console, cohort: Cohort, *, limit: int = BEST_SHOWN) -
         console.print(f"and {left} more behind these", style="dim")
 
 
+def shared_words(cohort: Cohort) -> str:
+    """What all rows are doubted for; a shift of one size cancels in no ratio."""
+    least = _least_ns(cohort)
+    words = [doubt_words(doubt, least) for doubt in cohort.shared_doubts]
+    longer = sum(doubt.shift_ns or 0.0 for doubt in cohort.shared_doubts)
+    if longer > 0 and cohort.entry_count > 1:
+        words.append("the same extra time in all rows, so ratios are understated")
+    return "; ".join(words)
+
+
 def cohort_title(cohort: Cohort) -> str:
     """What is equal in all rows: device, pass, protocol, metric."""
     metric = cohort.metric
     timed = "pass not stated" if cohort.timed_pass == "unstated" else cohort.timed_pass
+    version = cohort.protocol.version if cohort.profile == "controlled" else ""
     what = f"{metric.statistic} {metric.metric}"
-    parts = (cohort.hardware.label, timed, cohort.protocol.name, cohort.protocol.version, what)
+    parts = (cohort.hardware.label, timed, cohort.protocol.name, version, what)
     return " · ".join(clean(part) for part in parts if part)
 
 
@@ -119,16 +134,16 @@ def _name(entry: Entry) -> str:
     """``project · path · version``; a copy is said to be one."""
     ran = entry.implementation
     parts = [ran.title]
-    if ran.entry_point and ran.entry_point.casefold() not in ran.title.casefold():
+    if ran.entry_point and not _repeats(ran.entry_point, ran.title):
         parts.append(ran.entry_point)
     if entry.revision and entry.revision != "unstated":
-        parts.append(_short_revision(entry.revision))
+        parts.append(short_revision(entry.revision))
     return " · ".join(clean(part) for part in parts if part)
 
 
-def _short_revision(revision: str) -> str:
-    is_commit = len(revision) == 40 and all(char in "0123456789abcdef" for char in revision)
-    return revision[:10] if is_commit else revision
+def _repeats(entry_point: str, title: str) -> bool:
+    one, other = entry_point.casefold(), title.casefold()
+    return one in other or other in one
 
 
 def _half_width(entry: Entry) -> float | None:
