@@ -41,7 +41,7 @@ def read_operations(export: Path) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     names: dict[str, str] = {}
     for line in streams.lines(export):
-        row = canonical.loads(line.data or b"", max_bytes=1 << 22)
+        row: Any = canonical.loads(line.data or b"", max_bytes=1 << 22)
         if row["table"] == "operations":
             rows[row["row"]["id"]] = row["row"]
         elif row["table"] == "operation_aliases":

@@ -248,6 +248,7 @@ def test_a_giant_line_is_counted_and_the_next_is_read() -> None:
         ("benchmark_runs", {"manifest": {"run": {}, "protocol": {}, "environment": {}}}),
         ("artifacts", {"contentDigest": "md5:1"}),
         ("artifacts", {"sizeBytes": True}),
+        ("artifacts", {"uri": {"href": "x"}}),
     ],
 )
 def test_rows_of_the_wrong_shape_are_refused(table: str, columns: dict[str, Any]) -> None:
@@ -263,6 +264,17 @@ def test_the_same_protocol_key_with_other_content_is_not_confused() -> None:
     row["manifest"]["protocol"]["spec"]["harness"]["name"] = "another bench"
     rows[index] = ("benchmark_runs", row)
     assert reasons(outcomes(exports.text(rows)))["digest_differs"] == 1
+
+
+def test_damaged_bytes_never_raise_and_are_all_counted() -> None:
+    data = exports.text(exports.rows())
+    chance = random.Random(7)
+    for _ in range(150):
+        damaged = bytearray(data)
+        for _ in range(chance.randrange(1, 6)):
+            damaged[chance.randrange(len(damaged))] = chance.choice(b'{}[]":,0\\nx\xff')
+        lines = bytes(damaged).removesuffix(b"\n").count(b"\n") + 1
+        assert len(outcomes(bytes(damaged))) == lines
 
 
 @pytest.mark.slow

@@ -243,7 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def loopback() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/results.csv"
     server.shutdown()

@@ -61,8 +61,8 @@ def permitted_address(
     for address in addresses:
         if not permit(address):
             raise SourceError(
-                f"{host} is {address}, which is not a public address; fetch the file yourself "
-                "and give its path",
+                f"{host} leads to {address}, which is not a public address; fetch the file "
+                "yourself and give its path",
                 code="source.address_refused",
                 host=host,
             )

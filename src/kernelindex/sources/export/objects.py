@@ -104,6 +104,8 @@ def stored_artifact(entry: Entry) -> Row | Skipped:
     size = row.get("sizeBytes")
     if not is_digest(digest) or not isinstance(size, int) or isinstance(size, bool) or size < 0:
         return refuse(entry, "bad_column", "contentDigest or sizeBytes")
+    if any(not isinstance(row.get(column), str | None) for column in ("uri", "license")):
+        return refuse(entry, "bad_column", "uri or license")
     artifact = Artifact(
         digest=digest,
         kind=row["kind"],
