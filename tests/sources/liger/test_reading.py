@@ -200,6 +200,17 @@ def test_upstreams_key_and_stamp_are_the_observations() -> None:
     assert first.observation.run_digest != later.observation.run_digest
 
 
+def test_each_of_upstreams_files_overwrites_only_its_own_rows() -> None:
+    data = write_csv(make_row())
+    keys = {
+        name: row.observation.row_key
+        for name in ("all_benchmark_data.csv", "copy.csv", "all_benchmark_data_cutile.csv")
+        for row in _rows(list(read(data, name=name)[1]))
+    }
+    assert keys["all_benchmark_data.csv"] == keys["copy.csv"]
+    assert keys["all_benchmark_data_cutile.csv"] != keys["copy.csv"]
+
+
 def test_the_same_bytes_give_the_same_digests_and_order_does_not_matter() -> None:
     rows = [make_row(x_value=str(2**power)) for power in range(10, 14)]
     forward = [row.observation.run_digest for row in _rows(outcomes(write_csv(*rows)))]

@@ -48,6 +48,7 @@ KEY = (
     "extra_benchmark_config_str",
     "gpu_name",
 )
+_TABLE = re.compile(r"all_benchmark_data_([a-z0-9]{1,40})\.csv")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]{0,60}")
 
@@ -64,26 +65,32 @@ def read(
     snapshot = snapshot_of(opened, SOURCE, PARSER_VERSION)
     if name is not None:
         snapshot = replace(snapshot, name=name)
-    return snapshot, _outcomes(opened)
+    return snapshot, _outcomes(opened, _table_of(snapshot.name))
 
 
-def _outcomes(source: Path | bytes) -> Iterator[Row | Skipped]:
+def _table_of(name: str) -> str:
+    """Which of upstream's files it is: each overwrites only its own rows."""
+    match = _TABLE.fullmatch(name)
+    return match[1] if match else ""
+
+
+def _outcomes(source: Path | bytes, table: str) -> Iterator[Row | Skipped]:
     for record in read_records(source):
         where = f"line {record.line}"
         if isinstance(record, BadRecord):
             yield Skipped(where=where, reason=record.reason, detail=record.detail)
         else:
-            yield _outcome(where, record.fields)
+            yield _outcome(where, table, record.fields)
 
 
-def _outcome(where: str, fields: Mapping[str, str]) -> Row | Skipped:
-    found = _check(fields) or _measured(where, fields)
+def _outcome(where: str, table: str, fields: Mapping[str, str]) -> Row | Skipped:
+    found = _check(fields) or _measured(where, table, fields)
     if isinstance(found, Refused):
         return Skipped(where=where, reason=found.reason, detail=found.detail)
     return found
 
 
-def _measured(where: str, fields: Mapping[str, str]) -> Row | Refused:
+def _measured(where: str, table: str, fields: Mapping[str, str]) -> Row | Refused:
     values = read_quantiles(fields)
     if isinstance(values, str):
         return Refused(values, f"y_value_50 {fields['y_value_50'][:60]!r}")
@@ -91,7 +98,7 @@ def _measured(where: str, fields: Mapping[str, str]) -> Row | Refused:
     if isinstance(matched, Refused):
         return matched
     try:
-        return _row(where, fields, matched, values)
+        return _row(where, table, fields, matched, values)
     except ManifestError as problem:  # sizes that no manifest can hold
         return Refused("not_expressible", problem.message[:200])
 
@@ -117,7 +124,7 @@ def _is_no_name(gpu_name: str) -> bool:
     return match.family is None and match.reason != "not in the table of GPU names"
 
 
-def _row(where: str, fields: Mapping[str, str], row: Matched, values: Quantiles) -> Row:
+def _row(where: str, table: str, fields: Mapping[str, str], row: Matched, values: Quantiles) -> Row:
     operation = build_operation(row.operation.slug)
     workload = build_workload(row)
     implementation = build_implementation(
@@ -150,7 +157,7 @@ def _row(where: str, fields: Mapping[str, str], row: Matched, values: Quantiles)
             run_digest=run.digest,
             source=SOURCE,
             row=dict(fields),
-            row_key=digest_of([fields[name] for name in KEY]),
+            row_key=digest_of([*(fields[name] for name in KEY), *([table] if table else [])]),
             row_stamp=fields["timestamp"],
             bound=row.bound,
         ),
