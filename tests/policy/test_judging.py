@@ -11,7 +11,7 @@ from kernelindex.policy import POLICY_VERSION, JudgeContext, judge_cohort
 from kernelindex.policy.doubts import PassTimes
 from kernelindex.policy.facts import Correctness, Cost, Doubt, Level, RunFacts
 from kernelindex.stats import Random
-from tests.policy.factories import make_line, make_product, make_run, on
+from tests.policy.factories import make_line, make_primary, make_product, make_run, on
 from tests.policy.test_deployability import COMPLETE
 from tests.policy.test_levels import FULL, REPRODUCIBLE
 
@@ -149,6 +149,24 @@ RUNS = st.lists(
     max_size=10,
     unique_by=lambda one: one.digest,
 )
+
+
+def test_a_memory_cohort_has_no_tick_and_its_own_tolerance() -> None:
+    memory = make_primary(8e9, metric="peak_memory", unit="bytes")
+    more = make_primary(9e9, metric="peak_memory", unit="bytes")
+    runs = [replace(LIGER, primary=memory), replace(LOOP, primary=more)]
+    judged = judge_cohort(runs, context(dispersions={}))
+    assert judged.tolerance.tick == 0.0
+    assert judged.tolerance.relative == 0.05
+    assert [one.limit for one in judged.entries] == [None, None]
+    assert judged.entries[0].ranked.best
+
+
+@pytest.mark.parametrize("unit", ["s", "parsecs"])
+def test_any_unit_has_a_tolerance(unit: str) -> None:
+    primary = make_primary(1.0, metric="score", unit=unit)
+    tolerance = context().tolerance_of(replace(LIGER, primary=primary))
+    assert tolerance.tick == (pytest.approx(32e-9) if unit == "s" else 0.0)
 
 
 @given(RUNS, st.randoms(use_true_random=False))

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from kernelindex.policy.facts import Direction, RunFacts
 from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.records import Cause, RecordEvent, leaders, record_events
-from tests.policy.factories import make_primary, make_run, on
+from kernelindex.stats import Random
+from tests.policy.factories import (
+    make_entry,
+    make_primary,
+    make_rounds,
+    make_run,
+    make_samples,
+    on,
+    with_samples,
+)
 
 TOLERANCE = Tolerance()
 
@@ -129,6 +138,30 @@ def test_higher_is_better_where_the_metric_says_so() -> None:
     first, second = events(*runs)
     assert _name(first) == "mid"
     assert (second.leader, len(second.unbeaten)) == (None, 2)
+
+
+class TestControlled:
+    def sampled(self, name: str, median_ns: float, date: str, between: float) -> RunFacts:
+        rounds = make_rounds(Random(len(name)), median_ns=median_ns, between=between)
+        entry = with_samples(make_entry(name), make_samples(rounds))
+        return replace(entry.representative, observed=on(date))
+
+    def test_samples_decide_who_leads(self) -> None:
+        """2 % apart: nothing for reported numbers, a record for quiet samples."""
+        first = self.sampled("a", 141e3, "2026-01-01", 0.0005)
+        second = self.sampled("bb", 138e3, "2026-02-01", 0.0005)
+        (event,) = events(first, second)
+        assert (event.leader_run, event.date) == (second.digest, "2026-02-01")
+        plain = [replace(one, samples=None) for one in (first, second)]
+        assert events(*plain) == ()
+
+    def test_noise_wins_no_record_but_leaves_the_lead_unproven(self) -> None:
+        first = self.sampled("a", 141e3, "2026-01-01", 0.0005)
+        second = self.sampled("bb", 150e3, "2026-02-01", 0.0005)
+        third = self.sampled("ccc", 140e3, "2026-03-01", 0.2)
+        *_, last = events(first, second, third)
+        assert last.leader is None
+        assert {key.split("/")[0] for key in last.unbeaten} == {'["a', '["ccc'}
 
 
 RUNS = st.lists(

@@ -135,6 +135,21 @@ class TestSameBatch:
         assert verdict.settle.generations > 5
         assert verdict.settle.samples == verdict.settle.generations * 8 * 20
 
+    def test_minutes_are_foreseen_where_a_process_was_timed(self) -> None:
+        a, b = pair(5, ratio=1.02, between=0.01)
+        settle = judge(replace(a, seconds_per_generation=30.0), b).settle
+        assert settle is not None
+        assert settle.generations is not None
+        assert settle.seconds == 60.0 * settle.generations
+        assert settle.text.endswith(f"about {settle.generations} min")
+
+    def test_what_no_number_of_runs_would_settle_says_so(self) -> None:
+        a, b = pair(5, ratio=1.01, between=0.01)
+        settle = judge(a, b).settle
+        assert settle is not None
+        assert settle.generations is None
+        assert "400 generations" in settle.text
+
     def test_one_process_proves_nothing(self) -> None:
         a, b = pair(6, ratio=2.0, generations=2)
         assert judge(a, b).reasons == ("too_few_generations",)
