@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from kernelindex.errors import ManifestError
-from kernelindex.manifests import KINDS, V1ALPHA1, parse
+from kernelindex.manifests import KINDS, V1ALPHA1, digest_of, json_schema, parse
 from kernelindex.manifests.tables import rows
 from tests.manifests import factories as make
 
 # Fields of spec that have no "?" in design section 1, within objects that may be optional.
+# Digest of what the schemas of v1alpha1 say, words for people aside.
+FROZEN = "sha256:beb3d61a463d3cfab225bf56ad17ce1fb1b1b70757d20d3a19c948d5dcc4d33c"
 REQUIRED = {
     "OperationSpec": """family axes axes{}.role axes{}.type inputs inputs[].name
         inputs[].tensor.shape inputs[].tensor.dtype inputs[].scalar.dtype outputs outputs[].name
@@ -290,3 +292,17 @@ def test_a_refused_manifest_cannot_be_changed_into_one() -> None:
     spec = parse(make.run()).spec
     with pytest.raises(ValueError, match="frozen"):
         spec.status = "ok"
+
+
+def structure(schema: Any) -> Any:
+    """``schema`` without the words for people."""
+    if isinstance(schema, dict):
+        words = {"description", "title", "$comment"}
+        kept = {k: v for k, v in schema.items() if k not in words or isinstance(v, dict)}
+        return {key: structure(value) for key, value in kept.items()}
+    return [structure(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def test_v1alpha1_is_frozen() -> None:
+    schemas = {kind: structure(json_schema(kind, V1ALPHA1)) for kind in KINDS}
+    assert digest_of(schemas) == FROZEN, "v1alpha1 never changes; put it into v1alpha2"
