@@ -4,13 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as oracle
 
 from kernelindex import stats
 
 FINITE = st.floats(-1e6, 1e6)
+settings.register_profile("undated", deadline=None)
+settings.load_profile("undated")
+
 LISTS = st.lists(FINITE, min_size=1, max_size=30)
 
 
