@@ -11,8 +11,8 @@ from scipy import stats as oracle
 from kernelindex import stats
 
 FINITE = st.floats(-1e6, 1e6)
-settings.register_profile("undated", deadline=None)
-settings.load_profile("undated")
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")
 
 LISTS = st.lists(FINITE, min_size=1, max_size=30)
 

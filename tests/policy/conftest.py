@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("undated", deadline=None)
-settings.load_profile("undated")
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")
