@@ -143,6 +143,8 @@ def test_memory_is_a_run_of_its_own_in_bytes() -> None:
         ({"metric_name": "power", "metric_unit": "W"}, "metric_unknown"),
         ({"timestamp": "yesterday"}, "bad_timestamp"),
         ({"timestamp": ""}, "bad_timestamp"),
+        ({"timestamp": "2026-02-30 10:00:00"}, "bad_timestamp"),
+        ({"timestamp": "2026-02-28 24:00:00"}, "bad_timestamp"),
         ({"liger_version": ""}, "bad_version"),
         ({"liger_version": "0.7.0; rm"}, "bad_version"),
         ({"gpu_name": ""}, "gpu_not_named"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ KEY = (
     "gpu_name",
 )
 _TABLE = re.compile(r"all_benchmark_data_([a-z0-9]{1,40})\.csv")
-_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}")
+_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}", re.ASCII)
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]{0,60}")
 
 
@@ -108,7 +109,7 @@ def _check(fields: Mapping[str, str]) -> Refused | None:
     metric, unit = fields["metric_name"], fields["metric_unit"]
     if UNITS.get(metric) != unit:
         return Refused("metric_unknown", f"{metric} in {unit}"[:100])
-    if not _TIMESTAMP.fullmatch(fields["timestamp"]):
+    if not _is_timestamp(fields["timestamp"]):
         return Refused("bad_timestamp", fields["timestamp"][:60])
     if not _VERSION.fullmatch(fields["liger_version"]):
         return Refused("bad_version", fields["liger_version"][:60])
@@ -116,6 +117,17 @@ def _check(fields: Mapping[str, str]) -> Refused | None:
     if not gpu.strip() or len(gpu) > 200 or _is_no_name(gpu):
         return Refused("gpu_not_named", gpu[:60])
     return None
+
+
+def _is_timestamp(text: str) -> bool:
+    """Whether it is a moment that exists, written as upstream writes it."""
+    if not _TIMESTAMP.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_no_name(gpu_name: str) -> bool:
