@@ -86,11 +86,14 @@ _BESIDE: tuple[tuple[str, Callable[[RunRow], object]], ...] = (
     ("language", lambda run: run.implementation.get("language")),
     ("stack", lambda run: _pairs(run.stack)),
     ("status", lambda run: run.status),
-    ("value", lambda run: run.value),
+    ("value", lambda run: f"{run.value:,} {run.unit}" if run.value is not None else None),
     ("samples", lambda run: run.sample_count),
     ("evidence", lambda run: run.evidence),
     ("observed", lambda run: run.observed.get("text")),
-    ("doubts", lambda run: ", ".join(doubt["code"] for doubt in run.doubts)),
+    (
+        "doubts",
+        lambda run: ", ".join(doubt["code"].replace("_", " ").lower() for doubt in run.doubts),
+    ),
 )
 
 

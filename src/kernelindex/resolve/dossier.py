@@ -171,6 +171,7 @@ class RunLine(Part):
 
     digest: str = Field(description="digest of the run")
     operation: str = Field(description="operation slug or digest")
+    operation_title: str = Field("", description="title of the operation")
     shape: ShapeRef = Field(description="the exact workload")
     timed_pass: str = Field(alias="pass", description="timed pass")
     hardware: str = Field(description="label of the device")

@@ -15,6 +15,7 @@ from kernelindex.resolve.answer import Assumption, Suggestion
 from kernelindex.resolve.problems import Problem
 
 if TYPE_CHECKING:
+    from kernelindex.catalog.rows import SearchAnswer
     from kernelindex.resolve.reads import Reads
 
 MAX_HITS = 8
@@ -43,13 +44,15 @@ def read_operation(catalog: Reads, asked: str | None) -> OperationReading:
     match = find_operation(asked)
     if match.operation is not None:
         return _ours(asked, match.operation)
+    exact = _stored(catalog, asked) or _family(asked)
+    if exact is not None:
+        return exact
+    search = catalog.search_text(asked, limit=MAX_HITS)
     return (
-        _stored(catalog, asked)
-        or _family(asked)
-        or _words(catalog, asked)
+        _words(asked, search)
         or _typo(asked, match.suggestions)
         or _part(asked)
-        or _unknown(asked)
+        or _unknown(asked, search.suggestions)
     )
 
 
@@ -86,11 +89,9 @@ def _family(asked: str) -> OperationReading | None:
     return OperationReading(asked=asked, slugs=members, assumptions=(note,))
 
 
-def _words(catalog: Reads, asked: str) -> OperationReading | None:
+def _words(asked: str, search: SearchAnswer) -> OperationReading | None:
     """Operations of the catalog whose names have all the words."""
-    hits = [
-        hit for hit in catalog.search_text(asked, limit=MAX_HITS).hits if hit.kind == "operation"
-    ]
+    hits = [hit for hit in search.hits if hit.kind == "operation"]
     if not hits:
         return None
     clear = len(hits) == 1 or hits[0].score >= CLEAR_LEAD * hits[1].score
@@ -147,7 +148,9 @@ def _part(asked: str) -> OperationReading | None:
     return None
 
 
-def _unknown(asked: str) -> OperationReading:
-    wanted = "the name, alias or digest of an operation; `ki show operation` lists them"
-    problem = Problem.of("request.operation_unknown", "/operation", asked, wanted)
-    return OperationReading(asked=asked, problems=(problem,))
+def _unknown(asked: str, spellings: tuple[str, ...]) -> OperationReading:
+    wanted = "the name, alias or digest of an operation, such as moe-mlp or rms-norm"
+    near = spellings[0] if spellings else None
+    problem = Problem.of("request.operation_unknown", "/operation", asked, wanted, near)
+    queries = tuple(Suggestion(text=f"did you mean {word}?", query=word) for word in spellings)
+    return OperationReading(asked=asked, problems=(problem,), suggestions=queries)

@@ -17,6 +17,7 @@ def view_run_line(row: RunRow) -> RunLine:
     return RunLine(
         digest=row.digest,
         operation=row.operation,
+        operation_title=row.operation_title,
         shape=view_shape(row),
         timed_pass=row.timed_pass,
         hardware=str(row.device.get("label") or row.device.get("product") or ""),

@@ -28,7 +28,7 @@ from kernelindex.resolve.wording import cohort_summary, leader_words
 if TYPE_CHECKING:
     from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 
-_DEVICE_NAMES = frozenset({"label", "product_id", "family", "vendor", "architecture"})
+_DEVICE_NAMES = frozenset({"label", "product", "product_id", "family", "vendor", "architecture"})
 
 
 def view_cohort(row: CohortRow, entries: Sequence[EntryRow], *, limit: int) -> Cohort:

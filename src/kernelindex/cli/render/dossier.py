@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from kernelindex.resolve.dossier import Ladder, ObjectDossier, RunDossier
 
 
+MAX_SPEC_LINES = 40
+
+
 def print_run(console: Console, run: RunDossier) -> None:
     """The first screen of a run's page, then its parts."""
     console.print(clean(run.title), style="bold")
@@ -39,6 +42,10 @@ def print_run(console: Console, run: RunDossier) -> None:
     print_list(console, "Notes", [run.attestations])
     print_list(console, "Cite", [run.citation])
     console.print(f"\nall results: ki resolve {clean(run.more)}", style="dim")
+    leader = run.standing.leader_run
+    if leader and leader != run.identity.run:
+        pair = f"{short(leader)} {short(run.identity.run)}"
+        console.print(f"with the first: ki compare {pair}", style="dim")
 
 
 def print_object(console: Console, found: ObjectDossier) -> None:
@@ -56,9 +63,26 @@ def print_object(console: Console, found: ObjectDossier) -> None:
             for c in found.cohorts
         ]
         console.print(build_table(columns, [tuple(map(clean, row)) for row in rows]))
+    if found.manifest is not None:
+        print_pairs(console, spec_lines(found.manifest["spec"]), "Manifest")
     if found.runs:
         console.print("\nRuns", style="bold")
         print_run_lines(console, found.runs)
+
+
+def spec_lines(spec: dict[str, Any]) -> list[tuple[str, object]]:
+    """A spec as one line a field; what lies deeper than one level stays compact JSON."""
+    lines: list[tuple[str, object]] = []
+    for name, value in spec.items():
+        if isinstance(value, dict) and value and len(lines) < MAX_SPEC_LINES:
+            lines += [(f"{name}.{inner}", _plain(below)) for inner, below in value.items()]
+        else:
+            lines.append((name, _plain(value)))
+    return lines[:MAX_SPEC_LINES]
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else _compact(value)
 
 
 def _first_screen(run: RunDossier) -> list[tuple[str, object]]:

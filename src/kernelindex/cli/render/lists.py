@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.cli.render.doubts import inline_doubts
-from kernelindex.cli.render.pairs import mapping_words
-from kernelindex.cli.render.tables import Column, align_decimal, build_table
+from kernelindex.cli.render.pairs import mapping_words, operation_words
+from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
-from kernelindex.ids import short
+from kernelindex.ids import is_digest, short
 from kernelindex.resolve.numbers import ratio_text, scale_for
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ def print_run_lines(console: Console, runs: Sequence[RunLine]) -> None:
     rows = [
         (
             short(run.digest),
-            _rank(run),
+            _rank(run) if wide else "",
             _value(run),
             clean(run.implementation.title),
-            clean(f"{run.operation} {mapping_words(run.shape.axes)}"),
+            clean(_workload(run)),
             clean(f"{run.hardware} {run.timed_pass}".replace(" unstated", "")),
             run.evidence if run.status == "passed" else clean(run.status),
             inline_doubts(run.doubts) if wide else "",
@@ -54,14 +54,17 @@ def print_records(console: Console, records: Sequence[RecordLine]) -> None:
     """Changes of leader, newest first."""
     columns = (
         Column("date"),
-        Column("leader", flexible=True),
+        Column("leader, and the one before", flexible=True),
         Column("value", "right"),
         Column("by", "right"),
         Column("workload", flexible=True),
         Column("on", flexible=True),
         Column("cause", flexible=True),
     )
-    console.print(build_table(columns, [_record(record) for record in records]))
+    rows = [_record(record, wide=console.width >= WIDE) for record in records]
+    console.print(build_table(columns, rows))
+    if any(record.same_day for record in records):
+        console.print("* several that day; their order is not known", style="dim")
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
@@ -74,27 +77,25 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         *(Column(name, flexible=True) for name in names),
     )
     differing = [field for field in comparison.fields if not field.same]
-    rows = [
-        (field.name, *(clean(value or "not stated") for value in field.values))
-        for field in differing
-    ]
+    rows = [(field.name, *(_compared(value) for value in field.values)) for field in differing]
     if rows:
         console.print(build_table(columns, rows))
     equal = [f for f in comparison.fields if f.same and f.values[0]]
     console.print(f"\nequal: {', '.join(field.name for field in equal)}", style="dim")
 
 
-def _record(record: RecordLine) -> tuple[str, ...]:
+def _record(record: RecordLine, *, wide: bool) -> tuple[str, ...]:
     scale = scale_for([record.value or 0.0], record.unit or "ns")
-    leader = record.leader or "several, none beaten"
+    leader = clean(record.leader or "several, none beaten")
+    workload = operation_words(record.operation, record.operation_title)
     return (
-        f"{record.date or 'undated'}{' (order that day not known)' if record.same_day else ''}",
-        clean(leader if not record.previous else f"{leader}, before: {record.previous}"),
-        align_decimal([scale.with_unit(record.value)])[0] if record.value else "",
+        f"{record.date or 'undated'}{'*' if record.same_day else ''}",
+        f"{leader}\n  {clean(record.previous)}" if record.previous else leader,
+        scale.with_unit(record.value) if record.value else "",
         ratio_text(record.ratio) if record.ratio else "",
-        clean(f"{record.operation} {mapping_words(record.axes)}"),
+        clean(f"{workload} {mapping_words(record.axes)}"),
         clean(f"{record.hardware} {record.timed_pass}".replace(" unstated", "")),
-        clean(record.cause.replace("_", " ")),
+        clean(record.cause.replace("_", " ")) if wide else "",
     )
 
 
@@ -109,3 +110,14 @@ def _value(run: RunLine) -> str:
     if run.primary is None:
         return ""
     return scale_for([run.primary.value], run.primary.unit).with_unit(run.primary.value)
+
+
+def _workload(run: RunLine) -> str:
+    name = operation_words(run.operation, run.operation_title)
+    return f"{name} {mapping_words(run.shape.axes)}"
+
+
+def _compared(value: str | None) -> str:
+    if value is None:
+        return "not stated"
+    return short(value) if is_digest(value) else clean(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelindex.cli.render.pairs import operation_words
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.resolve.numbers import ratio_text, scale_for, significant
@@ -51,7 +52,7 @@ def open_words(cohorts: Sequence[Cohort]) -> list[str]:
             filter(
                 None,
                 [
-                    cohort.operation if several else "",
+                    operation_words(cohort.operation, cohort.operation_title) if several else "",
                     *(f"{a}={cohort.shape.axes[a]}" for a in axes if a in cohort.shape.axes),
                     _dtypes(cohort) if dtypes else "",
                     *(_rule(cohort, rule) for rule in rules),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+MIN_FLEXIBLE = 14
 Justify = Literal["left", "right"]
 _WHOLE = re.compile(r"-?[0-9,]*")
 
@@ -33,7 +34,8 @@ def build_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Tab
     drawn = [_column_cells(columns[index], [row[index] for row in rows]) for index in used]
     for index, cells in zip(used, drawn, strict=True):
         flexible = columns[index].flexible
-        table.add_column(cells[0], no_wrap=not flexible, overflow="fold")
+        least = min(MIN_FLEXIBLE, max(map(len, cells))) if flexible else None
+        table.add_column(cells[0], no_wrap=not flexible, overflow="fold", min_width=least)
     for line in zip(*(cells[1:] for cells in drawn), strict=True):
         table.add_row(*line)
     return table
