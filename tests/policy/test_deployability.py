@@ -47,6 +47,15 @@ def test_each_requirement_counts_and_says_why_not(code: str) -> None:
     assert found.why_not == (text,)
 
 
+@pytest.mark.parametrize(("checked", "met"), [(True, True), (False, False), (None, False)])
+def test_a_run_here_counts_as_a_test_where_its_result_was_checked(
+    checked: bool | None, *, met: bool
+) -> None:
+    spec = COMPLETE | {"support": {"hardwareArchitectures": []}}
+    found = checklist(spec, architecture="sm_90", checked=checked)
+    assert found.deployable is met
+
+
 def test_archived_source_is_source_and_pins_it() -> None:
     spec = COMPLETE | {"projectRevision": {}, "source": {"contentDigest": "sha256:x"}}
     assert checklist(spec, architecture="sm_90").deployable

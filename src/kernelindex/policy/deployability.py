@@ -54,11 +54,17 @@ UNKNOWN = Checklist(items=(Item(code="source", met=False, text="no implementatio
 
 
 def checklist(
-    implementation: Mapping[str, Any], *, architecture: str, restated: bool = False
+    implementation: Mapping[str, Any],
+    *,
+    architecture: str,
+    restated: bool = False,
+    checked: bool | None = None,
 ) -> Checklist:
     """Check the ``spec`` of an ImplementationRevision for use on ``architecture``.
 
     ``restated`` implementations are copies inside a benchmark, so nothing installs them.
+    ``checked`` says whether a passed run on this architecture asserted its correctness;
+    None where there is no such run.
     """
     return Checklist(
         items=(
@@ -66,7 +72,7 @@ def checklist(
             _revision(implementation),
             _licence(implementation),
             _install(implementation, restated=restated),
-            _architecture(implementation, architecture),
+            _architecture(implementation, architecture, checked=checked),
         )
     )
 
@@ -115,10 +121,16 @@ def _install(spec: Mapping[str, Any], *, restated: bool) -> Item:
     return Item(code="install", met=False, text="no install recipe")
 
 
-def _architecture(spec: Mapping[str, Any], architecture: str) -> Item:
+def _architecture(spec: Mapping[str, Any], architecture: str, *, checked: bool | None) -> Item:
     tested = spec["support"].get("hardwareArchitectures") or ()
     if architecture in tested:
         return Item(code="architecture", met=True, text=f"tested on {architecture}")
+    if checked:
+        text = f"ran on {architecture} with its result checked"
+        return Item(code="architecture", met=True, text=text)
+    if checked is False:
+        text = f"ran on {architecture}, but nobody says that its result was checked"
+        return Item(code="architecture", met=False, text=text)
     listed = ", ".join(tested) or "none stated"
     text = f"not stated as tested on {architecture} (tested: {listed})"
     return Item(code="architecture", met=False, text=text)

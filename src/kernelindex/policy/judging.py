@@ -192,8 +192,12 @@ def judge_entry(
 def _checklist(spec: Spec | None, run: RunFacts) -> Checklist:
     if spec is None:
         return UNKNOWN
-    architecture = run.device.architecture
-    return checklist(spec, architecture=architecture, restated=run.line.restated)
+    return checklist(
+        spec,
+        architecture=run.device.architecture,
+        restated=run.line.restated,
+        checked=run.correctness.asserted,
+    )
 
 
 def _best(rows: Sequence[JudgedEntry], tolerance: Tolerance, fills: str) -> Best:
