@@ -35,7 +35,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=200)
+@settings(max_examples=100)
 @example([1.0, -0.0, 1e16, 1e-6, 1e-7, 1e21, 123456789.5])
 @example({"\ue000": 1, "\U00010000": 2})
 @example({"a": [0.1, 2.0], ":1.0,": None})
@@ -44,7 +44,7 @@ def test_dumps_gives_the_bytes_of_rfc8785(value: object) -> None:
 
 
 @given(VALUES)
-@settings(max_examples=200)
+@settings(max_examples=100)
 @example([9007199254740992.0, 1e20, -1e18])
 def test_written_text_is_read_back_and_written_the_same(value: object) -> None:
     written = dumps(value)
@@ -53,7 +53,7 @@ def test_written_text_is_read_back_and_written_the_same(value: object) -> None:
 
 
 @given(VALUES)
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_dumps_after_loads_changes_nothing(value: object) -> None:
     written = dumps(value)
     read = read_or_code(written)
@@ -235,7 +235,7 @@ JSON_PIECES = st.sampled_from(
 
 
 @given(st.lists(JSON_PIECES, max_size=12).map(b"".join))
-@settings(max_examples=500)
+@settings(max_examples=300)
 def test_fast_reading_agrees_with_plain_reading(raw: bytes) -> None:
     fast = canonical._read_fast(raw)
     if fast is not canonical._UNDECIDED:
@@ -244,7 +244,7 @@ def test_fast_reading_agrees_with_plain_reading(raw: bytes) -> None:
 
 
 @given(VALUES, st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_fast_reading_takes_ordinary_text(value: object, pretty: bool) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1 if pretty else None).encode()
     fast = canonical._read_fast(text)

@@ -38,6 +38,9 @@ _EXPONENT = re.compile(rb"e[-+]?\d{1,3}(?:[,\]}]|\Z)")
 _OTHER_FLOAT = re.compile(rb"(?:\A|[:\[,])-?\d+(?:\.0|(?:\.\d+)?e[-+]?\d{1,3})(?:[,\]}]|\Z)")
 # Lead bytes of U+E000 and above, where UTF-8 and UTF-16 order keys differently.
 _HIGH_CHARACTER = re.compile(rb"[\xee-\xff]")
+# A line of indented JSON that lies inside 63 containers or more.
+_DEEP_LINE = b"\n" + b"  " * (MAX_DEPTH - 1)
+_UNDECIDED = object()
 _DUMP_OPTIONS = (
     orjson.OPT_SORT_KEYS
     | orjson.OPT_STRICT_INTEGER
@@ -91,9 +94,6 @@ def digest_of(value: object) -> str:
     return "sha256:" + hashlib.sha256(dumps(value)).hexdigest()
 
 
-_UNDECIDED = object()
-
-
 def _read_fast(raw: bytes) -> object:
     r"""The value of ``raw`` if orjson alone proves it strict, else ``_UNDECIDED``.
 
@@ -111,10 +111,6 @@ def _read_fast(raw: bytes) -> object:
     if raw.count(b":") != echo.count(b":") or (deep and _DEEP_LINE in echo):
         return _UNDECIDED
     return value
-
-
-# A line of indented JSON that lies inside 63 containers or more.
-_DEEP_LINE = b"\n" + b"  " * (MAX_DEPTH - 1)
 
 
 def _write_fast(value: object) -> bytes | None:

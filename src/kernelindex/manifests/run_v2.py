@@ -57,6 +57,9 @@ class TimingV2(TimingBase):
     """The measured time."""
 
     latency_ns: LatencyV2 = Field(description="Time of one call.")
+    round_medians_ns: Maybe[Items[Items[Duration]]] = Field(
+        None, description="Median of each round, a list for each process generation."
+    )
 
 
 class SourceNativeV2(SourceNativeBase):
@@ -113,6 +116,9 @@ class Batch(Model):
     generations: Maybe[Count] = Field(None, description="Process generations of this candidate.")
     rounds: Maybe[Count] = Field(None, description="Rounds of this candidate.")
     anchor_median: Maybe[Duration] = Field(None, description="Median of the batch's anchor, ns.")
+    calibration: Maybe[Artifact] = Field(
+        None, description="Self-checks and sentinels of the batch."
+    )
 
 
 class Range(Model):
