@@ -37,6 +37,7 @@ from kernelindex.policy.run_values import (
 )
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.equivalence import OperationMapping, map_line, map_operation
+from kernelindex.registry.operations import load_operations
 from kernelindex.registry.protocols import pass_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def read_workload(workload: Manifest, operation: Manifest) -> WorkloadFacts:
     is_suite = workload.kind == "WorkloadSuite"
     shape = Shape(
         operation=mapping.slug if mapping else operation.digest,
-        family=operation_spec["family"],
+        family=_family(operation_spec, mapping),
         mapped=mapping is not None,
         axes=() if is_suite else _axes(spec["axes"], mapping),
         dtypes=_dtypes(operation_spec if is_suite else spec, mapping, is_suite=is_suite),
@@ -234,6 +235,12 @@ def read_run(
 def _spec(manifest: Manifest) -> Spec:
     spec: Spec = manifest.document["spec"]
     return spec
+
+
+def _family(operation_spec: Spec, mapping: OperationMapping | None) -> str:
+    """Our family of a mapped operation, so that two sources' words do not split it."""
+    known = load_operations().get(mapping.slug) if mapping else None
+    return known.family if known else str(operation_spec["family"])
 
 
 def _axes(
