@@ -100,4 +100,6 @@ def _check_activation(block: nn.Module) -> None:
     if callable(activation) and not torch.allclose(activation(probe), nn.functional.silu(probe)):
         raise MoeMlpError("block", f"{type(block).__name__} does not use SiLU: {activation}")
     if getattr(block, "gate_up_proj_bias", None) is not None:
-        raise MoeMlpError("block", f"{type(block).__name__} has biases, which are not computed here")
+        raise MoeMlpError(
+            "block", f"{type(block).__name__} has biases, which are not computed here"
+        )

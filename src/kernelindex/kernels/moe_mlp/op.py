@@ -34,9 +34,7 @@ def moe_mlp(
 
     Raises MoeMlpError before any launch: rank, axes, dtype, device, tile.
     """
-    x, gate_up_proj, down_proj, top_k_weights = _autocast(
-        x, gate_up_proj, down_proj, top_k_weights
-    )
+    x, gate_up_proj, down_proj, top_k_weights = _autocast(x, gate_up_proj, down_proj, top_k_weights)
     args = (x, gate_up_proj, down_proj, top_k_index, top_k_weights)
     save = torch.is_grad_enabled() and any(t.requires_grad for t in args)
     if torch.compiler.is_compiling() or not x.is_cuda or x.shape[0] == 0:

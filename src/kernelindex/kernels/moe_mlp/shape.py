@@ -41,13 +41,16 @@ class Shape:
     def forward_bytes(self, element_bytes: int = 2) -> int:
         """Inputs and outputs once; an expert nobody chose counts too."""
         weights = 3 * self.experts * self.hidden * self.inter
-        return element_bytes * (weights + 2 * self.tokens * self.hidden + self.slots) + 4 * self.slots
+        return (
+            element_bytes * (weights + 2 * self.tokens * self.hidden + self.slots) + 4 * self.slots
+        )
 
     def backward_bytes(self, element_bytes: int = 2) -> int:
         """Inputs, upstream gradient and the four gradients once; nothing saved in between."""
         weights = 6 * self.experts * self.hidden * self.inter
         return (
-            element_bytes * (weights + 3 * self.tokens * self.hidden + 2 * self.slots) + 4 * self.slots
+            element_bytes * (weights + 3 * self.tokens * self.hidden + 2 * self.slots)
+            + 4 * self.slots
         )
 
 

@@ -38,7 +38,21 @@ from .ring import (
 
 
 @gluon.jit
-def down_grad_load(dy, row_token, w_desc, h_desc, tiles, cap, a_bufs, b_bufs, full, empty, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr):
+def down_grad_load(
+    dy,
+    row_token,
+    w_desc,
+    h_desc,
+    tiles,
+    cap,
+    a_bufs,
+    b_bufs,
+    full,
+    empty,
+    H: gl.constexpr,
+    I: gl.constexpr,
+    S: gl.constexpr,
+):
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     NT: gl.constexpr = I // 256
     n_tiles = gl.load(tiles + 3 * cap) * NT
@@ -72,7 +86,9 @@ def down_grad_load(dy, row_token, w_desc, h_desc, tiles, cap, a_bufs, b_bufs, fu
             s = it % S
             wait_empty(empty, it, S)
             mbarrier.expect(full.index(s), 2 * h_desc.block_type.nbytes)
-            tma.async_copy_global_to_shared(h_desc, [row, n0 + q * 64], full.index(s), a_bufs.index(s))
+            tma.async_copy_global_to_shared(
+                h_desc, [row, n0 + q * 64], full.index(s), a_bufs.index(s)
+            )
             up = b_bufs.index(s)._reinterpret(h_desc.dtype, [256, 64], h_desc.layout).slice(0, 128)
             tma.async_copy_global_to_shared(h_desc, [row, I + n0 + q * 64], full.index(s), up)
             async_copy.mbarrier_arrive(full.index(s), increment_count=False)
@@ -97,10 +113,29 @@ def swiglu_grad(da, w, gate_buf, up_buf):
 
 
 @gluon.jit
-def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, order, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SKEW: gl.constexpr):
+def down_grad_math(
+    WG: gl.constexpr,
+    row_weight,
+    dh_desc,
+    dw_part,
+    rows_cap,
+    tiles,
+    cap,
+    a_bufs,
+    b_bufs,
+    full,
+    empty,
+    order,
+    H: gl.constexpr,
+    I: gl.constexpr,
+    S: gl.constexpr,
+    SKEW: gl.constexpr,
+):
     KI: gl.constexpr = H // 64
     NT: gl.constexpr = I // 256
-    L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
+    L: gl.constexpr = gl.NVMMADistributedLayout(
+        version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
+    )
     n_tiles = gl.load(tiles + 3 * cap) * NT
     it = 0
     turn = 0
@@ -117,7 +152,9 @@ def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, til
                 s = (it + k) % S
                 wait_full(full, it + k, S)
                 fence_async_shared()
-                acc = warpgroup_mma(a_bufs.index(s).slice(WG * 64, 64), b_bufs.index(s), acc, is_async=True)
+                acc = warpgroup_mma(
+                    a_bufs.index(s).slice(WG * 64, 64), b_bufs.index(s), acc, is_async=True
+                )
                 acc = warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
                 mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1, pred=k > 0)
                 if SKEW > 0 and WG == 0:
@@ -132,8 +169,14 @@ def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, til
                 s = (it + KI + q) % S
                 wait_full(full, it + KI + q, S)
                 gate_buf = a_bufs.index(s).slice(WG * 64, 64)
-                up_buf = b_bufs.index(s)._reinterpret(dh_desc.dtype, [256, 64], dh_desc.layout).slice(WG * 64, 64)
-                dw += gl.convert_layout(swiglu_grad(das[q], w, gate_buf, up_buf), gl.SliceLayout(1, L))
+                up_buf = (
+                    b_bufs.index(s)
+                    ._reinterpret(dh_desc.dtype, [256, 64], dh_desc.layout)
+                    .slice(WG * 64, 64)
+                )
+                dw += gl.convert_layout(
+                    swiglu_grad(das[q], w, gate_buf, up_buf), gl.SliceLayout(1, L)
+                )
                 fence_async_shared()
                 tma.async_copy_shared_to_global(dh_desc, [row, n0 + q * 64], gate_buf)
                 tma.async_copy_shared_to_global(dh_desc, [row, I + n0 + q * 64], up_buf)
@@ -149,14 +192,78 @@ def down_grad_math(WG: gl.constexpr, row_weight, dh_desc, dw_part, rows_cap, til
 
 
 @gluon.jit
-def down_grad_kernel(dy, row_token, row_weight, w_desc, h_desc, dh_desc, dw_part, rows_cap, tiles, cap, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SKEW: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+def down_grad_kernel(
+    dy,
+    row_token,
+    row_weight,
+    w_desc,
+    h_desc,
+    dh_desc,
+    dw_part,
+    rows_cap,
+    tiles,
+    cap,
+    H: gl.constexpr,
+    I: gl.constexpr,
+    S: gl.constexpr,
+    SKEW: gl.constexpr,
+    MATH_REGS: gl.constexpr,
+    LOAD_REGS: gl.constexpr,
+):
     a_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 128, 64], h_desc.layout)
     b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 64, 256], w_desc.layout)
     full, empty = new_barriers(S, 129)
     order = gl.allocate_shared_memory(gl.int64, [1, 1], mbarrier.MBarrierLayout())
     mbarrier.init(order.index(0), count=1)
-    gl.warp_specialize([
-        (down_grad_math, (0, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, order, H, I, S, SKEW)),
-        (down_grad_math, (1, row_weight, dh_desc, dw_part, rows_cap, tiles, cap, a_bufs, b_bufs, full, empty, order, H, I, S, SKEW)),
-        (down_grad_load, (dy, row_token, w_desc, h_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
-    ], [4, 4], [MATH_REGS, LOAD_REGS])
+    gl.warp_specialize(
+        [
+            (
+                down_grad_math,
+                (
+                    0,
+                    row_weight,
+                    dh_desc,
+                    dw_part,
+                    rows_cap,
+                    tiles,
+                    cap,
+                    a_bufs,
+                    b_bufs,
+                    full,
+                    empty,
+                    order,
+                    H,
+                    I,
+                    S,
+                    SKEW,
+                ),
+            ),
+            (
+                down_grad_math,
+                (
+                    1,
+                    row_weight,
+                    dh_desc,
+                    dw_part,
+                    rows_cap,
+                    tiles,
+                    cap,
+                    a_bufs,
+                    b_bufs,
+                    full,
+                    empty,
+                    order,
+                    H,
+                    I,
+                    S,
+                    SKEW,
+                ),
+            ),
+            (
+                down_grad_load,
+                (dy, row_token, w_desc, h_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S),
+            ),
+        ],
+        [4, 4],
+        [MATH_REGS, LOAD_REGS],
+    )

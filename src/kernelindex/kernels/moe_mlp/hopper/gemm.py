@@ -30,7 +30,20 @@ from .ring import (
 
 
 @gluon.jit
-def gemm_load(a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr):
+def gemm_load(
+    a_desc,
+    w_desc,
+    tiles,
+    cap,
+    a_bufs,
+    b_bufs,
+    full,
+    empty,
+    N: gl.constexpr,
+    K: gl.constexpr,
+    S: gl.constexpr,
+    TRANS: gl.constexpr,
+):
     NT: gl.constexpr = N // 256
     n_tiles = gl.load(tiles + 3 * cap) * NT
     step = gl.num_programs(0)
@@ -46,14 +59,20 @@ def gemm_load(a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N: gl.con
             mbarrier.expect(full.index(s), a_desc.block_type.nbytes + w_desc.block_type.nbytes)
             tma.async_copy_global_to_shared(a_desc, [row, k], full.index(s), a_bufs.index(s))
             if TRANS:
-                tma.async_copy_global_to_shared(w_desc, [e * N + n0, k], full.index(s), b_bufs.index(s))
+                tma.async_copy_global_to_shared(
+                    w_desc, [e * N + n0, k], full.index(s), b_bufs.index(s)
+                )
             else:
-                tma.async_copy_global_to_shared(w_desc, [e * K + k, n0], full.index(s), b_bufs.index(s))
+                tma.async_copy_global_to_shared(
+                    w_desc, [e * K + k, n0], full.index(s), b_bufs.index(s)
+                )
             it += 1
 
 
 @gluon.jit
-def gemm_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr, TRANS: gl.constexpr):
+def gemm_step(
+    acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr, TRANS: gl.constexpr
+):
     """Issues the product of one stage and waits for the one before."""
     s = it % S
     wait_full(full, it, S)
@@ -75,10 +94,27 @@ def put_row(y_desc, y_bufs, WG: gl.constexpr, p0, p1, p2, p3, row, col):
 
 
 @gluon.jit
-def gemm_math(WG: gl.constexpr, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr, DEFER: gl.constexpr):
+def gemm_math(
+    WG: gl.constexpr,
+    y_desc,
+    tiles,
+    cap,
+    a_bufs,
+    b_bufs,
+    y_bufs,
+    full,
+    empty,
+    N: gl.constexpr,
+    K: gl.constexpr,
+    S: gl.constexpr,
+    TRANS: gl.constexpr,
+    DEFER: gl.constexpr,
+):
     KI: gl.constexpr = K // 64
     DT: gl.constexpr = y_desc.dtype
-    L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
+    L: gl.constexpr = gl.NVMMADistributedLayout(
+        version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
+    )
     n_tiles = gl.load(tiles + 3 * cap) * (N // 256)
     p0, p1, p2, p3 = quarters(gl.zeros([64, 256], DT, L))
     it = 0
@@ -89,7 +125,9 @@ def gemm_math(WG: gl.constexpr, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full
         n0 = (t % (N // 256)) * 256
         row += WG * 64
         if row < end:
-            acc = gemm_step(gl.zeros([64, 256], gl.float32, L), a_bufs, b_bufs, full, it, S, WG, TRANS)
+            acc = gemm_step(
+                gl.zeros([64, 256], gl.float32, L), a_bufs, b_bufs, full, it, S, WG, TRANS
+            )
             if DEFER:
                 if old_row >= 0:
                     put_row(y_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col)
@@ -113,13 +151,38 @@ def gemm_math(WG: gl.constexpr, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full
 
 
 @gluon.jit
-def gemm_kernel(a_desc, w_desc, y_desc, tiles, cap, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr, DEFER: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+def gemm_kernel(
+    a_desc,
+    w_desc,
+    y_desc,
+    tiles,
+    cap,
+    N: gl.constexpr,
+    K: gl.constexpr,
+    S: gl.constexpr,
+    TRANS: gl.constexpr,
+    DEFER: gl.constexpr,
+    MATH_REGS: gl.constexpr,
+    LOAD_REGS: gl.constexpr,
+):
     a_bufs = gl.allocate_shared_memory(a_desc.dtype, [S, 128, 64], a_desc.layout)
-    b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 256, 64] if TRANS else [S, 64, 256], w_desc.layout)
+    b_bufs = gl.allocate_shared_memory(
+        w_desc.dtype, [S, 256, 64] if TRANS else [S, 64, 256], w_desc.layout
+    )
     y_bufs = gl.allocate_shared_memory(y_desc.dtype, [4, 64, 64], y_desc.layout)
     full, empty = new_barriers(S, 1)
-    gl.warp_specialize([
-        (gemm_math, (0, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER)),
-        (gemm_math, (1, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER)),
-        (gemm_load, (a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N, K, S, TRANS)),
-    ], [4, 4], [MATH_REGS, LOAD_REGS])
+    gl.warp_specialize(
+        [
+            (
+                gemm_math,
+                (0, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER),
+            ),
+            (
+                gemm_math,
+                (1, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER),
+            ),
+            (gemm_load, (a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N, K, S, TRANS)),
+        ],
+        [4, 4],
+        [MATH_REGS, LOAD_REGS],
+    )

@@ -52,7 +52,7 @@ class HopperEngine:
     """The four kernels; 128-row tiles on segments of 64 rows."""
 
     def up(
-            self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
+        self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
     ) -> None:
         """F1 into h [rows, 2I] (left alone if it is empty) and act [rows, I]."""
         save = h.numel() > 0
@@ -62,7 +62,9 @@ class HopperEngine:
             r.tiles, r.layout.tiles, H=x.shape[1], I=act.shape[1], SAVE_H=save, **UP, **SPLIT, **START,
         )  # fmt: skip
 
-    def gemm(self, a: torch.Tensor, w: torch.Tensor, r: Routing, y: torch.Tensor, trans: bool) -> None:
+    def gemm(
+        self, a: torch.Tensor, w: torch.Tensor, r: Routing, y: torch.Tensor, trans: bool
+    ) -> None:
         """F2 (trans) or B2 into y [rows, N]."""
         box = (256, 64) if trans else (64, 256)
         _gemm.gemm_kernel[(_programs(a.device),)](
@@ -71,7 +73,7 @@ class HopperEngine:
         )  # fmt: skip
 
     def down_grad(
-            self, dy: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, dh: torch.Tensor
+        self, dy: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, dh: torch.Tensor
     ) -> torch.Tensor:
         """B1 into dh [rows, 2I]; the router gradient's partial sums, fp32 [I / 256, rows]."""
         inter = dh.shape[1] // 2
@@ -84,7 +86,7 @@ class HopperEngine:
         return part
 
     def grad_weight(
-            self, a: torch.Tensor, b: torch.Tensor, r: Routing, out: torch.Tensor, gather_a: bool
+        self, a: torch.Tensor, b: torch.Tensor, r: Routing, out: torch.Tensor, gather_a: bool
     ) -> None:
         """B4 (gather_a: a is [T, M]) or B5 (b is [T, N]) into out [E, M, N]."""
         gathered, dense = (a, b) if gather_a else (b, a)

@@ -33,7 +33,20 @@ from .ring import (
 
 
 @gluon.jit
-def up_load(x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr):
+def up_load(
+    x,
+    row_token,
+    w_desc,
+    tiles,
+    cap,
+    a_bufs,
+    b_bufs,
+    full,
+    empty,
+    H: gl.constexpr,
+    I: gl.constexpr,
+    S: gl.constexpr,
+):
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     NT: gl.constexpr = I // 128
     n_tiles = gl.load(tiles + 3 * cap) * NT
@@ -57,8 +70,12 @@ def up_load(x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H: gl
             s = it % S
             wait_empty(empty, it, S)
             mbarrier.expect(full.index(s), 2 * w_desc.block_type.nbytes)
-            tma.async_copy_global_to_shared(w_desc, [wrow, k], full.index(s), b_bufs.index(s).slice(0, 128))
-            tma.async_copy_global_to_shared(w_desc, [wrow + I, k], full.index(s), b_bufs.index(s).slice(128, 128))
+            tma.async_copy_global_to_shared(
+                w_desc, [wrow, k], full.index(s), b_bufs.index(s).slice(0, 128)
+            )
+            tma.async_copy_global_to_shared(
+                w_desc, [wrow + I, k], full.index(s), b_bufs.index(s).slice(128, 128)
+            )
             async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
             if two:
                 async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
@@ -73,7 +90,9 @@ def up_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr):
     s = it % S
     wait_full(full, it, S)
     fence_async_shared()
-    acc = warpgroup_mma(a_bufs.index(2 * s + WG), b_bufs.index(s).permute((1, 0)), acc, is_async=True)
+    acc = warpgroup_mma(
+        a_bufs.index(2 * s + WG), b_bufs.index(s).permute((1, 0)), acc, is_async=True
+    )
     return warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
 
 
@@ -87,10 +106,31 @@ def put_h(h_desc, y_bufs, WG: gl.constexpr, g0, g1, u0, u1, row, col, I: gl.cons
 
 
 @gluon.jit
-def up_math(WG: gl.constexpr, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SAVE_H: gl.constexpr, SKEW: gl.constexpr, DEFER: gl.constexpr):
+def up_math(
+    WG: gl.constexpr,
+    row_weight,
+    h_desc,
+    a_desc,
+    tiles,
+    cap,
+    a_bufs,
+    b_bufs,
+    y_bufs,
+    full,
+    empty,
+    order,
+    H: gl.constexpr,
+    I: gl.constexpr,
+    S: gl.constexpr,
+    SAVE_H: gl.constexpr,
+    SKEW: gl.constexpr,
+    DEFER: gl.constexpr,
+):
     KI: gl.constexpr = H // 64
     DT: gl.constexpr = a_desc.dtype
-    L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
+    L: gl.constexpr = gl.NVMMADistributedLayout(
+        version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
+    )
     n_tiles = gl.load(tiles + 3 * cap) * (I // 128)
     g0, g1, u0, u1 = quarters(gl.zeros([64, 256], DT, L))
     it = 0
@@ -120,7 +160,13 @@ def up_math(WG: gl.constexpr, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_
             rows = row + gl.arange(0, 64, gl.SliceLayout(1, gate0.type.layout))
             w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)[:, None]
             put(a_desc, y_bufs.index(2 * WG), (gate0 * sigmoid(gate0) * up0 * w).to(DT), row, n0)
-            put(a_desc, y_bufs.index(2 * WG + 1), (gate1 * sigmoid(gate1) * up1 * w).to(DT), row, n0 + 64)
+            put(
+                a_desc,
+                y_bufs.index(2 * WG + 1),
+                (gate1 * sigmoid(gate1) * up1 * w).to(DT),
+                row,
+                n0 + 64,
+            )
             g0 = gate0.to(DT)
             g1 = gate1.to(DT)
             u0 = up0.to(DT)
@@ -139,7 +185,24 @@ def up_math(WG: gl.constexpr, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_
 
 
 @gluon.jit
-def up_kernel(x, row_token, row_weight, w_desc, h_desc, a_desc, tiles, cap, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr, SAVE_H: gl.constexpr, SKEW: gl.constexpr, DEFER: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+def up_kernel(
+    x,
+    row_token,
+    row_weight,
+    w_desc,
+    h_desc,
+    a_desc,
+    tiles,
+    cap,
+    H: gl.constexpr,
+    I: gl.constexpr,
+    S: gl.constexpr,
+    SAVE_H: gl.constexpr,
+    SKEW: gl.constexpr,
+    DEFER: gl.constexpr,
+    MATH_REGS: gl.constexpr,
+    LOAD_REGS: gl.constexpr,
+):
     a_layout: gl.constexpr = gl.NVMMASharedLayout.get_default_for([64, 64], w_desc.dtype)
     a_bufs = gl.allocate_shared_memory(w_desc.dtype, [2 * S, 64, 64], a_layout)
     b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 256, 64], w_desc.layout)
@@ -147,8 +210,56 @@ def up_kernel(x, row_token, row_weight, w_desc, h_desc, a_desc, tiles, cap, H: g
     full, empty = new_barriers(S, 129)
     order = gl.allocate_shared_memory(gl.int64, [1, 1], mbarrier.MBarrierLayout())
     mbarrier.init(order.index(0), count=1)
-    gl.warp_specialize([
-        (up_math, (0, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H, I, S, SAVE_H, SKEW, DEFER)),
-        (up_math, (1, row_weight, h_desc, a_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, order, H, I, S, SAVE_H, SKEW, DEFER)),
-        (up_load, (x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
-    ], [4, 4], [MATH_REGS, LOAD_REGS])
+    gl.warp_specialize(
+        [
+            (
+                up_math,
+                (
+                    0,
+                    row_weight,
+                    h_desc,
+                    a_desc,
+                    tiles,
+                    cap,
+                    a_bufs,
+                    b_bufs,
+                    y_bufs,
+                    full,
+                    empty,
+                    order,
+                    H,
+                    I,
+                    S,
+                    SAVE_H,
+                    SKEW,
+                    DEFER,
+                ),
+            ),
+            (
+                up_math,
+                (
+                    1,
+                    row_weight,
+                    h_desc,
+                    a_desc,
+                    tiles,
+                    cap,
+                    a_bufs,
+                    b_bufs,
+                    y_bufs,
+                    full,
+                    empty,
+                    order,
+                    H,
+                    I,
+                    S,
+                    SAVE_H,
+                    SKEW,
+                    DEFER,
+                ),
+            ),
+            (up_load, (x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
+        ],
+        [4, 4],
+        [MATH_REGS, LOAD_REGS],
+    )

@@ -47,7 +47,20 @@ def load_step(row_token, k, end, rr):
 
 
 @gluon.jit
-def weight_grad_load(gathered, row_token, dense, bounds, a_bufs, b_bufs, full, empty, E: gl.constexpr, G: gl.constexpr, D: gl.constexpr, S: gl.constexpr):
+def weight_grad_load(
+    gathered,
+    row_token,
+    dense,
+    bounds,
+    a_bufs,
+    b_bufs,
+    full,
+    empty,
+    E: gl.constexpr,
+    G: gl.constexpr,
+    D: gl.constexpr,
+    S: gl.constexpr,
+):
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     GT: gl.constexpr = G // 128
     DT: gl.constexpr = D // 256
@@ -87,7 +100,9 @@ def weight_grad_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.cons
     s = it % S
     wait_full(full, it, S)
     fence_async_shared()
-    acc = warpgroup_mma(a_bufs.index(2 * s + WG).permute((1, 0)), b_bufs.index(s), acc, is_async=True)
+    acc = warpgroup_mma(
+        a_bufs.index(2 * s + WG).permute((1, 0)), b_bufs.index(s), acc, is_async=True
+    )
     return warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
 
 
@@ -118,11 +133,28 @@ def put_flipped(out, buf, value, row, col):
 
 
 @gluon.jit
-def weight_grad_math(WG: gl.constexpr, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E: gl.constexpr, G: gl.constexpr, D: gl.constexpr, S: gl.constexpr, FLIP: gl.constexpr, DEFER: gl.constexpr):
+def weight_grad_math(
+    WG: gl.constexpr,
+    out,
+    bounds,
+    a_bufs,
+    b_bufs,
+    y_bufs,
+    full,
+    empty,
+    E: gl.constexpr,
+    G: gl.constexpr,
+    D: gl.constexpr,
+    S: gl.constexpr,
+    FLIP: gl.constexpr,
+    DEFER: gl.constexpr,
+):
     GT: gl.constexpr = G // 128
     DT: gl.constexpr = D // 256
     TYPE: gl.constexpr = out.dtype
-    L: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16])
+    L: gl.constexpr = gl.NVMMADistributedLayout(
+        version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
+    )
     it = 0
     old_row = -1
     old_col = 0
@@ -158,13 +190,40 @@ def weight_grad_math(WG: gl.constexpr, out, bounds, a_bufs, b_bufs, y_bufs, full
 
 
 @gluon.jit
-def weight_grad_kernel(gathered, row_token, dense, out, bounds, E: gl.constexpr, G: gl.constexpr, D: gl.constexpr, S: gl.constexpr, FLIP: gl.constexpr, DEFER: gl.constexpr, MATH_REGS: gl.constexpr, LOAD_REGS: gl.constexpr):
+def weight_grad_kernel(
+    gathered,
+    row_token,
+    dense,
+    out,
+    bounds,
+    E: gl.constexpr,
+    G: gl.constexpr,
+    D: gl.constexpr,
+    S: gl.constexpr,
+    FLIP: gl.constexpr,
+    DEFER: gl.constexpr,
+    MATH_REGS: gl.constexpr,
+    LOAD_REGS: gl.constexpr,
+):
     a_bufs = gl.allocate_shared_memory(out.dtype, [2 * S, 64, 64], out.layout)
     b_bufs = gl.allocate_shared_memory(out.dtype, [S, 64, 256], dense.layout)
     y_bufs = gl.allocate_shared_memory(out.dtype, [4, 64, 64], out.layout)
     full, empty = new_barriers(S, 129)
-    gl.warp_specialize([
-        (weight_grad_math, (0, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER)),
-        (weight_grad_math, (1, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER)),
-        (weight_grad_load, (gathered, row_token, dense, bounds, a_bufs, b_bufs, full, empty, E, G, D, S)),
-    ], [4, 4], [MATH_REGS, LOAD_REGS])
+    gl.warp_specialize(
+        [
+            (
+                weight_grad_math,
+                (0, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER),
+            ),
+            (
+                weight_grad_math,
+                (1, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER),
+            ),
+            (
+                weight_grad_load,
+                (gathered, row_token, dense, bounds, a_bufs, b_bufs, full, empty, E, G, D, S),
+            ),
+        ],
+        [4, 4],
+        [MATH_REGS, LOAD_REGS],
+    )

@@ -18,7 +18,7 @@ class PortableEngine:
     tiles: Portable
 
     def up(
-            self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
+        self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
     ) -> None:
         """F1 into h [rows, 2I] (left alone if it is empty) and act [rows, I]."""
         inter, hidden = act.shape[1], x.shape[1]
@@ -31,7 +31,7 @@ class PortableEngine:
         )  # fmt: skip
 
     def gemm(
-            self, a: torch.Tensor, w: torch.Tensor, r: Routing, y: torch.Tensor, trans: bool
+        self, a: torch.Tensor, w: torch.Tensor, r: Routing, y: torch.Tensor, trans: bool
     ) -> None:
         """F2 (trans) or B2 into y [rows, N]."""
         t: Tile = self.tiles.down if trans else self.tiles.up_grad
@@ -43,7 +43,7 @@ class PortableEngine:
         )  # fmt: skip
 
     def down_grad(
-            self, dy: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, dh: torch.Tensor
+        self, dy: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, dh: torch.Tensor
     ) -> torch.Tensor:
         """B1 into dh [rows, 2I]; the router gradient's partial sums, fp32 [I / columns, rows]."""
         hidden, inter = dy.shape[1], dh.shape[1] // 2
@@ -58,7 +58,7 @@ class PortableEngine:
         return part
 
     def grad_weight(
-            self, a: torch.Tensor, b: torch.Tensor, r: Routing, out: torch.Tensor, gather_a: bool
+        self, a: torch.Tensor, b: torch.Tensor, r: Routing, out: torch.Tensor, gather_a: bool
     ) -> None:
         """B4 (gather_a) or B5 into out [E, M, N]."""
         experts, m, n = out.shape
