@@ -83,6 +83,8 @@ def _answer(
     limit: int,
 ) -> Answer:
     entries = _read_entries(catalog, findings.named(shown), limit)
+    findings = findings.in_reading_order(entries)
+    shown = findings.fits[: len(shown)]
     settled = settle(findings.fits, bool(findings.near), meaning)
     excluded = _excluded(catalog, meaning, shown, entries)
     out = {item.run for item in excluded}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.resolve.blocks import pass_rank
@@ -11,9 +11,9 @@ from kernelindex.resolve.nearest import MAX_NEAREST, rank_near
 from kernelindex.resolve.neighbours import Between, find_between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from kernelindex.catalog.rows import CohortRow
+    from kernelindex.catalog.rows import CohortRow, EntryRow
     from kernelindex.resolve.interpret import Meaning
     from kernelindex.resolve.reads import Reads
 
@@ -32,6 +32,25 @@ class Findings:
     near: tuple[tuple[float, CohortRow], ...]
     between: tuple[Between, ...] = ()
     read_all: bool = True
+
+    def in_reading_order(self, entries: Mapping[str, Sequence[EntryRow]]) -> Findings:
+        """The same with the shown cohorts ordered for a reader.
+
+        By operation, pass, device and axes; of groups that differ in none of them the one
+        with the best first entry comes first.
+        """
+        known = [row for row in self.fits if row.key in entries]
+        rest = [row for row in self.fits if row.key not in entries]
+        slugs = list(dict.fromkeys(row.operation for row in known))
+
+        def place(row: CohortRow) -> tuple[Any, ...]:
+            first = entries[row.key][0]
+            best = -first.value if row.direction == "higher" else first.value
+            axes = tuple(sorted(row.axes.items()))
+            label = str(row.device.get("label", ""))
+            return (slugs.index(row.operation), pass_rank(row.timed_pass), label, axes, best)
+
+        return replace(self, fits=(*sorted(known, key=place), *rest))
 
     def named(self, shown: Sequence[CohortRow]) -> tuple[CohortRow, ...]:
         """Every cohort an answer names, without repeats."""

@@ -98,15 +98,21 @@ def _other_rules(row: CohortRow, beside: CohortRow | None) -> Iterator[Differenc
     if row.source != beside.source:
         text = f"source {row.source}"
         yield Difference(field="source", asked=beside.source, found=row.source, text=text)
-    mine, other = _protocol(beside), _protocol(row)
+    mine, other = str(beside.protocol.get("name")), str(row.protocol.get("name"))
     if mine != other:
         yield Difference(field="protocol", asked=mine, found=other, text=f"protocol {other}")
+    elif row.timed_pass == beside.timed_pass:
+        yield from _rule_differences(beside, row)
 
 
-def _protocol(row: CohortRow) -> str:
-    rules = row.protocol.get("rules") or {}
-    said = " ".join(f"{name}={value}" for name, value in sorted(rules.items()))
-    return f"{row.protocol.get('name')} ({said})" if said else str(row.protocol.get("name"))
+def _rule_differences(beside: CohortRow, row: CohortRow) -> Iterator[Difference]:
+    """Rules of one protocol that are not the same; those of another pass differ by nature."""
+    mine, other = beside.protocol.get("rules") or {}, row.protocol.get("rules") or {}
+    for name in sorted(mine.keys() | other.keys()):
+        asked, found = mine.get(name, "not stated"), other.get(name, "not stated")
+        if asked != found:
+            text = f"{name} {found} instead of {asked}".replace("_", " ")
+            yield Difference(field=f"protocol.{name}", asked=asked, found=found, text=text)
 
 
 def _variant(wish: tuple[str, ...], row: CohortRow) -> str:

@@ -106,9 +106,9 @@ def _notes(fits: Sequence[CohortRow], meaning: Meaning) -> list[Assumption]:
         labels = _distinct(str(row.device.get("label", "")) for row in fits)
         text = f"No GPU was asked for; each is answered on its own ({listed(labels)})."
         notes.append(Assumption(code="hardware_any", text=text, taken=tuple(labels)))
-    if rules := _differing_rules(fits):
-        text = f"Protocols that differ in {listed(rules)} are not compared with each other."
-        notes.append(Assumption(code="protocols_apart", text=text, taken=tuple(rules)))
+    if apart := _protocols_apart(fits):
+        text = f"Protocols are not compared with each other: they differ in {listed(apart)}."
+        notes.append(Assumption(code="protocols_apart", text=text, taken=tuple(apart)))
     sources = _distinct(row.source for row in fits)
     if len(sources) > 1 and meaning.source is None:
         text = f"Sources are not compared with each other: {listed(sources)}."
@@ -116,14 +116,21 @@ def _notes(fits: Sequence[CohortRow], meaning: Meaning) -> list[Assumption]:
     return notes
 
 
-def _differing_rules(fits: Sequence[CohortRow]) -> list[str]:
-    """Rules of the protocol in which cohorts of one pass and source differ."""
-    groups: dict[tuple[str, str], dict[str, set[str]]] = {}
+def _protocols_apart(fits: Sequence[CohortRow]) -> list[str]:
+    """The name or the rules in which protocols of one source, pass and device differ."""
+    groups: dict[tuple[str, str, str], list[dict[str, str]]] = {}
     for row in fits:
-        seen = groups.setdefault((row.source, row.timed_pass), {})
-        for name in {"cache", "region", *row.protocol.get("rules", {})}:
-            seen.setdefault(name, set()).add(str(row.protocol.get("rules", {}).get(name)))
-    return sorted({n for seen in groups.values() for n, values in seen.items() if len(values) > 1})
+        setting = (row.source, row.timed_pass, str(row.device.get("label")))
+        rules = {"name": str(row.protocol.get("name")), **(row.protocol.get("rules") or {})}
+        groups.setdefault(setting, []).append(rules)
+    return sorted(
+        {
+            name
+            for several in groups.values()
+            for name in set().union(*several)
+            if len({rules.get(name) for rules in several}) > 1
+        }
+    )
 
 
 def _distinct(values: Iterable[str]) -> list[str]:

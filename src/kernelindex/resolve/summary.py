@@ -35,7 +35,7 @@ def _several(findings: Findings, entries: Entries) -> str:
     """Few groups one by one; of many, what they are and who leads most of them."""
     fits = findings.fits
     if len(fits) <= MAX_GROUPS:
-        said = "; ".join(_group(row, entries) for row in fits)
+        said = "; ".join(_group(row, entries, fits) for row in fits)
         return f"{len(fits)} groups fit, never ranked together. {said}."
     count = f"{len(fits)}" if findings.read_all else f"More than {len(fits)}"
     return f"{count} groups fit, never ranked together: {_spread(fits)}.{_leads(fits, entries)}"
@@ -69,16 +69,22 @@ def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
     return f" {name} leads {count} of the {len(seen)} shown." if count > 1 else ""
 
 
-def _group(row: CohortRow, entries: Entries) -> str:
+def _group(row: CohortRow, entries: Entries, others: Sequence[CohortRow] = ()) -> str:
     found = entries.get(row.key, ())
     claim = leader_words(row, found) if found else "no entry counts"
-    return f"{setting_words(row)}: {claim}"
+    return f"{_setting(row, others)}: {claim}"
 
 
-def setting_words(row: CohortRow) -> str:
-    """Device and pass in a few words: ``H100 SXM backward``."""
-    label = str(row.device.get("label", ""))
-    return label if row.timed_pass == "unstated" else f"{label} {row.timed_pass}"
+def _setting(row: CohortRow, others: Sequence[CohortRow]) -> str:
+    """Device and pass, and the protocol where another group has the same two."""
+    label, timed = str(row.device.get("label", "")), row.timed_pass
+    words = label if timed == "unstated" else f"{label} {timed}"
+    rivals = {
+        str(one.protocol.get("name"))
+        for one in others
+        if (one.device.get("label"), one.timed_pass) == (label, timed)
+    }
+    return f"{words} ({row.protocol.get('name')})" if len(rivals) > 1 else words
 
 
 def _nearest(meaning: Meaning, findings: Findings, entries: Entries) -> str:

@@ -49,7 +49,7 @@ def print_answer(console: Console, answer: Answer, *, entries: int, full: bool) 
 
 
 def _print_cohorts(console: Console, answer: Answer, entries: int) -> None:
-    differing = open_words(answer.cohorts)
+    differing = open_words(answer.cohorts, with_protocol=False)
     for cohort, words in zip(answer.cohorts, differing, strict=True):
         console.print()
         print_cohort(console, cohort, limit=entries, words=words)
@@ -75,15 +75,16 @@ def _print_best(console: Console, answer: Answer) -> None:
         return
     best = answer.best
     slots = (("reported", best.reported), ("verified", best.verified))
-    rows = [(name, _slot(slot)) for name, slot in (*slots, ("deployable", best.deployable))]
+    several = len(answer.cohorts) > 1
+    every = (*slots, ("deployable", best.deployable))
+    rows = [(name, _slot(slot, several=several)) for name, slot in every]
     print_pairs(console, rows, "Best")
 
 
-def _slot(slot: Slot) -> str:
+def _slot(slot: Slot, *, several: bool) -> str:
     """The picks, one of each cohort, or what would fill the slot."""
     if not slot.picks:
         return f"none; it would take {clean(slot.would_fill or 'evidence')}"
-    several = len(slot.picks) > 1
     return "; ".join(
         clean(f"{pick.hardware} {pick.timed_pass}: {pick.text}" if several else pick.text)
         for pick in slot.picks

@@ -40,12 +40,13 @@ def overview_table(cohorts: Sequence[Cohort], *, wide: bool) -> Table:
     return build_table(columns, list(zip(*cells, strict=True)))
 
 
-def open_words(cohorts: Sequence[Cohort]) -> list[str]:
+def open_words(cohorts: Sequence[Cohort], *, with_protocol: bool = True) -> list[str]:
     """For each group the operation, axes, dtypes, rules and source in which they differ."""
     several = len({cohort.operation for cohort in cohorts}) > 1
     axes = _differing_axes(cohorts)
     dtypes = len({_dtypes(cohort) for cohort in cohorts}) > 1
     rules = _differing_rules(cohorts)
+    protocols = with_protocol and len({cohort.protocol.name for cohort in cohorts}) > 1
     sources = len({cohort.source for cohort in cohorts}) > 1
     return [
         " ".join(
@@ -57,6 +58,7 @@ def open_words(cohorts: Sequence[Cohort]) -> list[str]:
                     _dtypes(cohort) if dtypes else "",
                     *(_rule(cohort, rule) for rule in rules),
                     f"({cohort.source})" if sources else "",
+                    f"({cohort.protocol.name})" if protocols else "",
                 ],
             )
         )
