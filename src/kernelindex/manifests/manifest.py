@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from kernelindex.manifests import canonical
 from kernelindex.manifests.kinds import API_VERSIONS, KINDS, metadata_model, spec_model
@@ -19,25 +18,80 @@ __all__ = ["Manifest", "load", "parse"]
 _FIELDS = ("apiVersion", "kind", "metadata", "spec")
 
 
-@dataclass(frozen=True, slots=True)
 class Manifest:
     """A manifest that its kind accepted; two are equal when digest and metadata are.
 
-    ``spec`` is the kind's own model (snake_case attributes, absent is None);
-    ``document`` is the normalised plain object in JSON's own names. Do not change it.
+    ``document`` is the normalised plain object in JSON's own names, to be read only.
+    ``spec`` and ``metadata`` are the same as models (snake_case attributes, absent is
+    None), built on first use, so that a stored manifest costs no validation. Made by
+    ``load`` and ``parse``, or from a document that one of them gave before.
     """
+
+    __slots__ = ("_metadata", "_spec", "api_version", "digest", "document", "kind")
 
     api_version: str
     kind: str
     digest: str
-    metadata: Metadata = field(hash=False)
-    spec: Any = field(compare=False, repr=False)
-    document: dict[str, Any] = field(compare=False, repr=False)
+    document: dict[str, Any]
+    _metadata: Metadata | None
+    _spec: Any
+
+    def __init__(
+        self,
+        *,
+        api_version: str,
+        kind: str,
+        digest: str,
+        document: dict[str, Any],
+        metadata: Metadata | None = None,
+        spec: Any = None,
+    ) -> None:
+        given = (metadata, spec, api_version, digest, document, kind)
+        for name, value in zip(self.__slots__, given, strict=True):
+            object.__setattr__(self, name, value)
 
     @property
     def name(self) -> str:
         """``metadata.name``."""
-        return self.metadata.name
+        return str(self.document["metadata"]["name"])
+
+    @property
+    def metadata(self) -> Metadata:
+        """The editorial part."""
+        if self._metadata is None:
+            built = metadata_model().model_validate(self.document["metadata"])
+            object.__setattr__(self, "_metadata", built)
+        return cast("Metadata", self._metadata)
+
+    @property
+    def spec(self) -> Any:
+        """What is claimed, as the model of the kind and version."""
+        if self._spec is None:
+            model = spec_model(self.kind, self.api_version)
+            object.__setattr__(self, "_spec", model.model_validate(self.document["spec"]))
+        return self._spec
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a manifest does not change: {name}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Manifest):
+            return NotImplemented
+        same = self.digest == other.digest
+        return same and self.document["metadata"] == other.document["metadata"]
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.api_version, self.kind, self.digest, self.document)
+
+    def __repr__(self) -> str:
+        return f"<Manifest {self.kind} {self.name} {self.digest}>"
+
+
+def _restored(api_version: str, kind: str, digest: str, document: dict[str, Any]) -> Manifest:
+    return Manifest(api_version=api_version, kind=kind, digest=digest, document=document)
 
 
 def load(data: bytes | str, *, form: Literal["json", "yaml"] = "json") -> Manifest:
@@ -69,8 +123,6 @@ def parse(document: object) -> Manifest:
         api_version=api_version,
         kind=kind,
         digest=canonical.digest_of(body),
-        metadata=metadata,
-        spec=spec,
         document={**body, "metadata": _plain(metadata)},
     )
 
