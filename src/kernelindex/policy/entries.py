@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.facts import Direction, Line, RunFacts
@@ -56,8 +57,12 @@ def value_of(run: RunFacts) -> float:
 
 def entry_key(facts: RunFacts) -> str:
     """Line, revision and stack as one text, equal for runs of one candidate."""
-    parts = [facts.line.id, facts.revision, [list(pair) for pair in facts.stack]]
-    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return _key_of(facts.line.id, facts.revision, facts.stack)
+
+
+@lru_cache(maxsize=8192)
+def _key_of(line_id: str, revision: str, stack: tuple[tuple[str, str], ...]) -> str:
+    return json.dumps([line_id, revision, stack], ensure_ascii=False, separators=(",", ":"))
 
 
 def representative(runs: Sequence[RunFacts]) -> RunFacts:

@@ -14,7 +14,7 @@ from kernelindex.policy.facts import LEVELS, Doubt, Level, RunFacts
 from kernelindex.policy.levels import EvidenceFacts, LevelReport, highest_level, level_of
 from kernelindex.policy.limits import Limit, limit_of
 from kernelindex.policy.margins import Tolerance, build_tolerance, source_dispersion
-from kernelindex.policy.ranking import Ranked, rank
+from kernelindex.policy.ranking import Ranked, Ranking, rank
 from kernelindex.policy.records import RecordEvent, leader_history, only_corrected
 from kernelindex.registry.hardware import Product, load_products
 from kernelindex.registry.sources_info import find_source
@@ -156,7 +156,7 @@ def judge_cohort(runs: Sequence[RunFacts], context: JudgeContext) -> JudgedCohor
         only_result=ranking.only_result,
         unbeaten=ranking.unbeaten,
         shared_doubts=shared_codes([row.doubts for row in rows]),
-        best_reported=_best(rows, tolerance, "no run of this cohort ranks"),
+        best_reported=_best_of(ranking, "no run of this cohort ranks"),
         best_verified=_best(_verified(rows), tolerance, VERIFIED_FILLS),
         best_deployable=_best(_deployable(rows), tolerance, _deployable_fills(rows)),
         events=leader_history(counted, tolerance, retracted_on=context.retracted_on),
@@ -202,11 +202,14 @@ def _checklist(spec: Spec | None, run: RunFacts) -> Checklist:
 
 def _best(rows: Sequence[JudgedEntry], tolerance: Tolerance, fills: str) -> Best:
     """Rank those that qualify among themselves."""
-    if not rows:
+    return _best_of(rank([row.entry for row in rows], tolerance), fills)
+
+
+def _best_of(ranking: Ranking, fills: str) -> Best:
+    if not ranking.ranked:
         return Best(keys=(), only_result=False, fills=fills)
-    ranking = rank([row.entry for row in rows], tolerance)
     if ranking.only_result:
-        return Best(keys=(rows[0].entry.key,), only_result=True, fills=None)
+        return Best(keys=(ranking.ranked[0].entry.key,), only_result=True, fills=None)
     return Best(keys=ranking.unbeaten, only_result=False, fills=None)
 
 

@@ -7,6 +7,7 @@ change none of it, and a level earned in another index is derived again here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.evidence_reading import PROTOCOL, SAMPLES, SOURCE, WORKLOAD
@@ -105,7 +106,8 @@ def missing_for_reproducible(facts: RunFacts, evidence: EvidenceFacts) -> tuple[
     )
 
 
-def missing_versions(stack: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+@lru_cache(maxsize=1024)
+def missing_versions(stack: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     """Which kinds of software no version is stated for: driver, toolkit, framework."""
     names = {name.casefold() for name, _ in stack}
     return _words(
