@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog import Catalog
 
+STALE_CODES = ("catalog.stale", "catalog.schema")
 F = TypeVar("F", bound="Callable[..., Any]")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")
@@ -49,10 +50,11 @@ class Session:
     catalog: Any = None
 
 
-def open_catalog(ctx: click.Context, *, create: bool = False) -> Catalog:
+def open_catalog(ctx: click.Context, *, create: bool = False, stale: bool = False) -> Catalog:
     """The catalog that the command line, the environment or the default names.
 
-    Raises CatalogError ``catalog.missing`` where there is none and ``create`` is false.
+    ``stale`` also takes one whose derived rows are of another version. Raises CatalogError
+    ``catalog.missing`` where there is none and ``create`` is false.
     """
     session: Session = ctx.find_root().obj
     if session.catalog is not None:
@@ -61,9 +63,21 @@ def open_catalog(ctx: click.Context, *, create: bool = False) -> Catalog:
     from kernelindex.settings import database_url
 
     url = database_url(session.db)
-    catalog = Catalog.create(url) if create else Catalog.open(url)
+    catalog = Catalog.create(url) if create else _open(url, stale=stale)
     ctx.call_on_close(catalog.close)
     return catalog
+
+
+def _open(url: str, *, stale: bool) -> Catalog:
+    from kernelindex.catalog import Catalog
+    from kernelindex.errors import CatalogError
+
+    try:
+        return Catalog.open(url)
+    except CatalogError as error:
+        if stale and error.code in STALE_CODES:
+            return Catalog(url)
+        raise
 
 
 def print_json(data: Any) -> None:

@@ -29,7 +29,7 @@ def locate(catalog: Reads, word: str, ident: str) -> Found:
     latter with every match.
     """
     kinds = KINDS[word]
-    found = [item for item in catalog.find(ident) if item.kind in kinds]
+    found = [item for kind in kinds for item in catalog.find(ident, kind)]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.resolve.matching import differences
-from kernelindex.resolve.wording import cohort_summary, leader_words, line_name, listed
+from kernelindex.resolve.wording import cohort_summary, is_verified, lead_words, line_name, listed
 
 if TYPE_CHECKING:
     from kernelindex.resolve.findings import Findings
@@ -36,9 +36,16 @@ def _several(findings: Findings, entries: Entries) -> str:
     fits = findings.fits
     if len(fits) <= MAX_GROUPS:
         said = "; ".join(_group(row, entries, fits) for row in fits)
-        return f"{len(fits)} groups fit, never ranked together. {said}."
+        return f"{len(fits)} groups fit, never ranked together. {said}. {_trust(fits, entries)}"
     count = f"{len(fits)}" if findings.read_all else f"More than {len(fits)}"
     return f"{count} groups fit, never ranked together: {_spread(fits)}.{_leads(fits, entries)}"
+
+
+def _trust(fits: Sequence[CohortRow], entries: Entries) -> str:
+    """How far the groups together may be trusted."""
+    levels = {entry.evidence for row in fits for entry in entries.get(row.key, ())}
+    words = f"All {levels.pop()}" if len(levels) == 1 else "Evidence differs"
+    return f"{words}{'' if any(map(is_verified, fits)) else '; none rerun'}."
 
 
 def _spread(fits: Sequence[CohortRow]) -> str:
@@ -71,7 +78,7 @@ def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
 
 def _group(row: CohortRow, entries: Entries, others: Sequence[CohortRow] = ()) -> str:
     found = entries.get(row.key, ())
-    claim = leader_words(row, found) if found else "no entry counts"
+    claim = lead_words(row, found) if found else "no entry counts"
     return f"{_setting(row, others)}: {claim}"
 
 

@@ -53,10 +53,15 @@ def cohort_summary(row: CohortRow, entries: Sequence[EntryRow]) -> str:
     """A cohort in two sentences: who leads by how much, and how far to trust it."""
     if not entries:
         return "No entry counts here."
-    claim = leader_words(row, entries)
+    claim = lead_words(row, entries)
     if _is_only(row):
         claim = f"Only{claim.removeprefix('only')}"
-    return f"{claim}{_behind(entries)}. {_trust(row, entries)}"
+    return f"{claim}. {_trust(row, entries)}"
+
+
+def lead_words(row: CohortRow, entries: Sequence[EntryRow]) -> str:
+    """Who leads, with what, and by how much."""
+    return leader_words(row, entries) + _behind(entries)
 
 
 def leader_words(row: CohortRow, entries: Sequence[EntryRow]) -> str:

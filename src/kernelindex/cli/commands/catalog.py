@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from kernelindex.catalog import Catalog
 
 
+MAX_FINDINGS = 50
+
+
 @click.group(name="catalog", short_help="check, rebuild, export and correct the catalog")
 def command() -> None:
     """Keep a catalog in order."""
@@ -26,22 +30,23 @@ def command() -> None:
 @db_option
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> int:
-    """Re-digest every manifest and judge every group again; report what is not as it should be.
+    """Digest every body again and judge every group again; say what is not as it should be.
 
     Exit status 1 where something is wrong.
     """
     from kernelindex.catalog import check as check_catalog
 
-    with progress_bar("checking", quiet=as_json) as advance:
-        report = check_catalog(open_catalog(ctx), progress=advance)
-    data = report.to_dict()
+    findings = [asdict(one) for one in check_catalog(open_catalog(ctx, stale=True))]
     if as_json:
-        print_json(data)
-    else:
-        for problem in data["problems"]:
-            click.echo(clean(f"{problem['code']}: {problem['text']}"))
-        click.echo(clean(report.summary))
-    return FAILED if data["problems"] else OK
+        print_json({"sound": not findings, "findings": findings})
+        return FAILED if findings else OK
+    for one in findings[:MAX_FINDINGS]:
+        click.echo(clean(f"{one['code']}: {one['subject']}: {one['text']}"))
+    more = len(findings) - MAX_FINDINGS
+    if more > 0:
+        click.echo(f"and {more} more; --json lists all")
+    click.echo(f"{len(findings)} wrong" if findings else "sound: nothing is wrong")
+    return FAILED if findings else OK
 
 
 @command.command()
@@ -53,23 +58,39 @@ def rebuild(ctx: click.Context, as_json: bool) -> None:
     from kernelindex.catalog import rebuild as rebuild_catalog
 
     with progress_bar("rebuilding", quiet=as_json) as advance:
-        counts = rebuild_catalog(open_catalog(ctx), progress=advance)
-    _print_counts("rebuilt", counts, as_json=as_json)
+        runs = rebuild_catalog(open_catalog(ctx, stale=True), progress=advance)
+    _print_done("rebuilt", as_json=as_json, runs=runs)
 
 
 @command.command()
-@click.argument("target", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("target", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--community", is_flag=True, help="Include attestations and reports of people.")
 @json_option
 @db_option
 @click.pass_context
 def export(ctx: click.Context, target: Path, community: bool, as_json: bool) -> None:
-    """Write the whole catalog as JSONL.zst and Parquet; the same catalog gives the same bytes."""
+    """Write the whole catalog; equal catalogs give equal digests.
+
+    PATH is a file ending in .jsonl.zst, or a folder for Parquet files.
+    """
     from kernelindex.catalog import export_to
 
-    with progress_bar("exporting", quiet=as_json) as advance:
-        counts = export_to(open_catalog(ctx), target, community=community, progress=advance)
-    _print_counts("exported", counts, as_json=as_json)
+    digest = export_to(open_catalog(ctx), target, community=community)
+    _print_done("exported", as_json=as_json, digest=digest, path=str(target))
+
+
+@command.command()
+@click.argument("place", metavar="PATH", type=click.Path(path_type=Path, exists=True))
+@json_option
+@db_option
+@click.pass_context
+def load(ctx: click.Context, place: Path, as_json: bool) -> None:
+    """Read an export of `ki catalog export` into this catalog."""
+    from kernelindex.catalog import load_export
+
+    with progress_bar("loading", quiet=as_json) as advance:
+        rows = load_export(open_catalog(ctx, create=True), place, progress=advance)
+    _print_done("loaded", as_json=as_json, **rows)
 
 
 @command.command()
@@ -105,7 +126,8 @@ def correct(
         by_digest=_digest(catalog, by) if by else None,
     )
     correct_catalog(catalog, correction)
-    _print_counts(f"{action}d" if action == "supersede" else "retracted", {}, as_json=as_json)
+    done = "superseded" if action == "supersede" else "retracted"
+    _print_done(done, as_json=as_json, run=correction.run_digest)
 
 
 def _digest(catalog: Catalog, ident: str) -> str:
@@ -114,10 +136,9 @@ def _digest(catalog: Catalog, ident: str) -> str:
     return locate(catalog, "run", ident).digest
 
 
-def _print_counts(done: str, counts: object, *, as_json: bool) -> None:
-    found = dict(counts) if isinstance(counts, dict) else {}
+def _print_done(done: str, *, as_json: bool, **facts: object) -> None:
     if as_json:
-        print_json({"done": done, **found})
+        print_json({"done": done, **facts})
     else:
-        said = ", ".join(f"{value:,} {name}" for name, value in found.items())
+        said = ", ".join(f"{name} {value}" for name, value in facts.items())
         click.echo(f"{done}: {said}" if said else done)

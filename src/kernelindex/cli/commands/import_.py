@@ -12,12 +12,10 @@ import click
 from kernelindex.cli.failures import usage
 from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
 from kernelindex.cli.progress import progress_bar
+from kernelindex.cli.render.report import print_report
 from kernelindex.errors import SourceError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from kernelindex.catalog.intake import ImportReport
     from kernelindex.sources import SourceSpec
 
 
@@ -53,7 +51,7 @@ def command(
     if as_json:
         print_json(report.to_dict())
     else:
-        _print_report(report)
+        print_report(report)
 
 
 def _locate(
@@ -74,27 +72,3 @@ def _locate(
     if not path.exists():
         raise click.UsageError(f"there is no file or folder {place}", ctx)
     return path, None
-
-
-def _print_report(report: ImportReport) -> None:
-    from kernelindex.cli.render.pairs import mapping_words, print_list, print_pairs
-    from kernelindex.cli.terminal import show
-
-    skipped = sum(report.skipped.values())
-    counts = [
-        ("read", f"{report.read:,}"),
-        ("added", f"{report.added:,}"),
-        ("existing", f"{report.existing:,}"),
-        ("superseding", f"{report.superseding:,}"),
-        ("skipped", f"{skipped:,}"),
-    ]
-
-    def draw(screen: Console) -> None:
-        if report.dry_run:
-            screen.print("dry run: nothing was stored", style="bold")
-        print_pairs(screen, counts)
-        print_pairs(screen, sorted(report.skipped.items()), "Skipped, by reason")
-        print_list(screen, "Became", [mapping_words(dict(report.becomes))])
-        print_list(screen, "Problems", report.problems)
-
-    show(draw)
