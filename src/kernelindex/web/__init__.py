@@ -1,0 +1,1 @@
+"""The evidence site: pages, charts, badges and cards, rendered on the server."""
