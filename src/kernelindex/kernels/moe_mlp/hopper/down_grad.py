@@ -4,9 +4,9 @@
     dgate = da * w * up * silu'(gate)    dup = da * w * silu(gate)    dw = sum(da * silu(gate) * up)
 
     dy        [T, H]        gathered, 16-byte cp.async
-    w_desc    [E * H, I]    TMA, box [64, 256]
-    h_desc    [rows, 2I]    TMA, box [128, 64]
-    dh_desc   [rows, 2I]    out, box [64, 64]
+    w         [E * H, I]    TMA, box [64, 256]
+    h         [rows, 2I]    TMA, box [128, 64]
+    dh        [rows, 2I]    out, box [64, 64]
     dw_part   fp32 [I / 256, rows]   out: partial sums, added up in a fixed order later
 
 Tile 128 x 256, the consumers take 64 rows each. The ring carries H / 64 operand stages and then four
@@ -27,6 +27,8 @@ from .ring import (
     load_tokens,
     mbarrier,
     new_barriers,
+    publish,
+    publish_rest,
     quarters,
     sigmoid,
     tma,
@@ -38,22 +40,30 @@ from .ring import (
 
 
 @gluon.jit
+def h_buffers(ring, s, layout: gl.constexpr):
+    """Stage `s` seen as [128, 64] gate and [128, 64] up."""
+    a_bufs, b_bufs, full, empty = ring
+    up = b_bufs.index(s)._reinterpret(a_bufs.dtype, [256, 64], layout)
+    return a_bufs.index(s), up.slice(0, 128)
+
+
+@gluon.jit
 def down_grad_load(
     dy,
     row_token,
-    w_desc,
-    h_desc,
+    w,
+    h,
     tiles,
     cap,
-    a_bufs,
-    b_bufs,
-    full,
-    empty,
+    ring,
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
+    LAG: gl.constexpr,
 ):
+    a_bufs, b_bufs, full, empty = ring
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    HL: gl.constexpr = h.layout
     NT: gl.constexpr = I // 256
     n_tiles = gl.load(tiles + 3 * cap) * NT
     step = gl.num_programs(0)
@@ -74,26 +84,26 @@ def down_grad_load(
         e2, row2, end2 = load_tile_at(tiles, cap, t + 2 * step, n_tiles, NT)
         for k in range(0, H, 64):
             s = it % S
+            bar = full.index(s)
             wait_empty(empty, it, S)
-            mbarrier.expect(full.index(s), w_desc.block_type.nbytes)
-            tma.async_copy_global_to_shared(w_desc, [e * H + k, n0], full.index(s), b_bufs.index(s))
+            mbarrier.expect(bar, w.block_type.nbytes)
+            tma.async_copy_global_to_shared(w, [e * H + k, n0], bar, b_bufs.index(s))
             async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), p0 + k)
             if two:
                 async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), p1 + k)
-            async_copy.mbarrier_arrive(full.index(s), increment_count=False)
+            publish(full, it, S, LAG)
             it += 1
         for q in gl.static_range(4):
             s = it % S
+            bar = full.index(s)
             wait_empty(empty, it, S)
-            mbarrier.expect(full.index(s), 2 * h_desc.block_type.nbytes)
-            tma.async_copy_global_to_shared(
-                h_desc, [row, n0 + q * 64], full.index(s), a_bufs.index(s)
-            )
-            up = b_bufs.index(s)._reinterpret(h_desc.dtype, [256, 64], h_desc.layout).slice(0, 128)
-            tma.async_copy_global_to_shared(h_desc, [row, I + n0 + q * 64], full.index(s), up)
-            async_copy.mbarrier_arrive(full.index(s), increment_count=False)
+            gate_buf, up_buf = h_buffers(ring, s, HL)
+            mbarrier.expect(bar, 2 * h.block_type.nbytes)
+            tma.async_copy_global_to_shared(h, [row, n0 + q * 64], bar, gate_buf)
+            tma.async_copy_global_to_shared(h, [row, I + n0 + q * 64], bar, up_buf)
+            publish(full, it, S, LAG)
             it += 1
-    async_copy.wait_group(0)
+    publish_rest(full, it, S, LAG)
 
 
 @gluon.jit
@@ -109,28 +119,36 @@ def swiglu_grad(da, w, gate_buf, up_buf):
     wl = gl.convert_layout(w, gl.SliceLayout(1, L))[:, None]
     gate_buf.store((da * u * (s + silu - silu * s) * wl).to(gate_buf.dtype))
     up_buf.store((p * wl).to(up_buf.dtype))
-    return dw
+    return gl.convert_layout(dw, w.type.layout)
+
+
+@gluon.jit
+def down_grad_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
+    """Issues the product of one stage and waits for the one before."""
+    a_bufs, b_bufs, full, empty = ring
+    wait_full(full, it, S)
+    acc = warpgroup_mma(
+        a_bufs.index(it % S).slice(WG * 64, 64), b_bufs.index(it % S), acc, is_async=True
+    )
+    return warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
 
 
 @gluon.jit
 def down_grad_math(
     WG: gl.constexpr,
     row_weight,
-    dh_desc,
+    dh,
     dw_part,
     rows_cap,
     tiles,
     cap,
-    a_bufs,
-    b_bufs,
-    full,
-    empty,
-    order,
+    ring,
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
-    SKEW: gl.constexpr,
 ):
+    a_bufs, b_bufs, full, empty = ring
+    HL: gl.constexpr = dh.layout
     KI: gl.constexpr = H // 64
     NT: gl.constexpr = I // 256
     L: gl.constexpr = gl.NVMMADistributedLayout(
@@ -138,48 +156,31 @@ def down_grad_math(
     )
     n_tiles = gl.load(tiles + 3 * cap) * NT
     it = 0
-    turn = 0
     for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
         e, row, end = load_tile(tiles, cap, t // NT)
         n0 = (t % NT) * 256
         row += WG * 64
-        if SKEW > 0 and WG == 1:
-            mbarrier.wait(order.index(0), turn & 1)
-        turn += 1
         if row < end:
-            acc = gl.zeros([64, 256], gl.float32, L)
-            for k in range(KI):
-                s = (it + k) % S
-                wait_full(full, it + k, S)
-                fence_async_shared()
-                acc = warpgroup_mma(
-                    a_bufs.index(s).slice(WG * 64, 64), b_bufs.index(s), acc, is_async=True
-                )
-                acc = warpgroup_mma_wait(num_outstanding=1, deps=(acc,))
-                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1, pred=k > 0)
-                if SKEW > 0 and WG == 0:
-                    mbarrier.arrive(order.index(0), count=1, pred=k == SKEW)
+            rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
+            acc = down_grad_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG)
+            for k in range(1, KI):
+                acc = down_grad_step(acc, ring, it + k, S, WG)
+                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
+            w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)
             acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
             mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
-            rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
-            w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)
             das = quarters(acc)
             dw = gl.zeros([64], gl.float32, gl.SliceLayout(1, L))
             for q in gl.static_range(4):
                 s = (it + KI + q) % S
                 wait_full(full, it + KI + q, S)
-                gate_buf = a_bufs.index(s).slice(WG * 64, 64)
-                up_buf = (
-                    b_bufs.index(s)
-                    ._reinterpret(dh_desc.dtype, [256, 64], dh_desc.layout)
-                    .slice(WG * 64, 64)
-                )
-                dw += gl.convert_layout(
-                    swiglu_grad(das[q], w, gate_buf, up_buf), gl.SliceLayout(1, L)
-                )
+                gate_all, up_all = h_buffers(ring, s, HL)
+                gate_buf = gate_all.slice(WG * 64, 64)
+                up_buf = up_all.slice(WG * 64, 64)
+                dw += swiglu_grad(das[q], w, gate_buf, up_buf)
                 fence_async_shared()
-                tma.async_copy_shared_to_global(dh_desc, [row, n0 + q * 64], gate_buf)
-                tma.async_copy_shared_to_global(dh_desc, [row, I + n0 + q * 64], up_buf)
+                tma.async_copy_shared_to_global(dh, [row, n0 + q * 64], gate_buf)
+                tma.async_copy_shared_to_global(dh, [row, I + n0 + q * 64], up_buf)
                 if q > 0:
                     tma.store_wait(2)
                     mbarrier.arrive(empty.index((it + KI + q + S - 1) % S), count=1)
@@ -196,9 +197,9 @@ def down_grad_kernel(
     dy,
     row_token,
     row_weight,
-    w_desc,
-    h_desc,
-    dh_desc,
+    w,
+    h,
+    dh,
     dw_part,
     rows_cap,
     tiles,
@@ -206,63 +207,19 @@ def down_grad_kernel(
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
-    SKEW: gl.constexpr,
+    LAG: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
 ):
-    a_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 128, 64], h_desc.layout)
-    b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 64, 256], w_desc.layout)
-    full, empty = new_barriers(S, 129)
-    order = gl.allocate_shared_memory(gl.int64, [1, 1], mbarrier.MBarrierLayout())
-    mbarrier.init(order.index(0), count=1)
+    a_bufs = gl.allocate_shared_memory(w.dtype, [S, 128, 64], h.layout)
+    b_bufs = gl.allocate_shared_memory(w.dtype, [S, 64, 256], w.layout)
+    full, empty = new_barriers(S, 2)
+    ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [
-            (
-                down_grad_math,
-                (
-                    0,
-                    row_weight,
-                    dh_desc,
-                    dw_part,
-                    rows_cap,
-                    tiles,
-                    cap,
-                    a_bufs,
-                    b_bufs,
-                    full,
-                    empty,
-                    order,
-                    H,
-                    I,
-                    S,
-                    SKEW,
-                ),
-            ),
-            (
-                down_grad_math,
-                (
-                    1,
-                    row_weight,
-                    dh_desc,
-                    dw_part,
-                    rows_cap,
-                    tiles,
-                    cap,
-                    a_bufs,
-                    b_bufs,
-                    full,
-                    empty,
-                    order,
-                    H,
-                    I,
-                    S,
-                    SKEW,
-                ),
-            ),
-            (
-                down_grad_load,
-                (dy, row_token, w_desc, h_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S),
-            ),
+            (down_grad_math, (0, row_weight, dh, dw_part, rows_cap, tiles, cap, ring, H, I, S)),
+            (down_grad_math, (1, row_weight, dh, dw_part, rows_cap, tiles, cap, ring, H, I, S)),
+            (down_grad_load, (dy, row_token, w, h, tiles, cap, ring, H, I, S, LAG)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],

@@ -1,12 +1,12 @@
 """F2 and B2, Hopper: y = a @ w[e] (or its transpose) over rows sorted by expert.
 
-    a_desc    [rows, K]               TMA, box [128, 64]
-    w_desc    [E * N, K] if TRANS     TMA, box [256, 64]
-              [E * K, N] otherwise    TMA, box [64, 256]
-    y_desc    [rows, N]               out, box [64, 64]
+    a    [rows, K]               TMA, box [128, 64]
+    w    [E * N, K] if TRANS     TMA, box [256, 64]
+         [E * K, N] otherwise    TMA, box [64, 256]
+    y    [rows, N]               out, box [64, 64]
 
-Tile 128 x 256, the consumers take 64 rows each. With DEFER a consumer keeps its finished tile as
-16-bit registers and writes it out under the next tile's first products.
+Tile 128 x 256, the consumers take 64 rows each; a consumer keeps its finished tile as 16-bit
+registers and writes it out under the next tile's first product.
 FLOPs 2 * rows * N * K; bytes (rows * K + E * N * K + rows * N) elements.
 """
 
@@ -19,7 +19,7 @@ from .ring import (
     load_tile_at,
     mbarrier,
     new_barriers,
-    put,
+    put_row,
     quarters,
     tma,
     wait_empty,
@@ -31,19 +31,9 @@ from .ring import (
 
 @gluon.jit
 def gemm_load(
-    a_desc,
-    w_desc,
-    tiles,
-    cap,
-    a_bufs,
-    b_bufs,
-    full,
-    empty,
-    N: gl.constexpr,
-    K: gl.constexpr,
-    S: gl.constexpr,
-    TRANS: gl.constexpr,
+    a, w, tiles, cap, ring, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr
 ):
+    a_bufs, b_bufs, full, empty = ring
     NT: gl.constexpr = N // 256
     n_tiles = gl.load(tiles + 3 * cap) * NT
     step = gl.num_programs(0)
@@ -55,29 +45,24 @@ def gemm_load(
         e1, row1, end1 = load_tile_at(tiles, cap, t + step, n_tiles, NT)
         for k in range(0, K, 64):
             s = it % S
+            bar = full.index(s)
             wait_empty(empty, it, S)
-            mbarrier.expect(full.index(s), a_desc.block_type.nbytes + w_desc.block_type.nbytes)
-            tma.async_copy_global_to_shared(a_desc, [row, k], full.index(s), a_bufs.index(s))
+            mbarrier.expect(bar, a.block_type.nbytes + w.block_type.nbytes)
+            tma.async_copy_global_to_shared(a, [row, k], bar, a_bufs.index(s))
             if TRANS:
-                tma.async_copy_global_to_shared(
-                    w_desc, [e * N + n0, k], full.index(s), b_bufs.index(s)
-                )
+                tma.async_copy_global_to_shared(w, [e * N + n0, k], bar, b_bufs.index(s))
             else:
-                tma.async_copy_global_to_shared(
-                    w_desc, [e * K + k, n0], full.index(s), b_bufs.index(s)
-                )
+                tma.async_copy_global_to_shared(w, [e * K + k, n0], bar, b_bufs.index(s))
             it += 1
 
 
 @gluon.jit
-def gemm_step(
-    acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr, TRANS: gl.constexpr
-):
+def gemm_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr, TRANS: gl.constexpr):
     """Issues the product of one stage and waits for the one before."""
-    s = it % S
+    a_bufs, b_bufs, full, empty = ring
     wait_full(full, it, S)
-    a = a_bufs.index(s).slice(WG * 64, 64)
-    b = b_bufs.index(s)
+    a = a_bufs.index(it % S).slice(WG * 64, 64)
+    b = b_bufs.index(it % S)
     if TRANS:
         b = b.permute((1, 0))
     acc = warpgroup_mma(a, b, acc, is_async=True)
@@ -85,103 +70,78 @@ def gemm_step(
 
 
 @gluon.jit
-def put_row(y_desc, y_bufs, WG: gl.constexpr, p0, p1, p2, p3, row, col):
-    """Writes four [64, 64] pieces side by side through the consumer's two buffers."""
-    put(y_desc, y_bufs.index(2 * WG), p0, row, col)
-    put(y_desc, y_bufs.index(2 * WG + 1), p1, row, col + 64)
-    put(y_desc, y_bufs.index(2 * WG), p2, row, col + 128)
-    put(y_desc, y_bufs.index(2 * WG + 1), p3, row, col + 192)
-
-
-@gluon.jit
 def gemm_math(
     WG: gl.constexpr,
-    y_desc,
+    y,
     tiles,
     cap,
-    a_bufs,
-    b_bufs,
+    ring,
     y_bufs,
-    full,
-    empty,
     N: gl.constexpr,
     K: gl.constexpr,
     S: gl.constexpr,
     TRANS: gl.constexpr,
-    DEFER: gl.constexpr,
 ):
+    a_bufs, b_bufs, full, empty = ring
     KI: gl.constexpr = K // 64
-    DT: gl.constexpr = y_desc.dtype
+    NT: gl.constexpr = N // 256
+    DT: gl.constexpr = y.dtype
     L: gl.constexpr = gl.NVMMADistributedLayout(
         version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
     )
-    n_tiles = gl.load(tiles + 3 * cap) * (N // 256)
+    n_tiles = gl.load(tiles + 3 * cap) * NT
     p0, p1, p2, p3 = quarters(gl.zeros([64, 256], DT, L))
     it = 0
     old_row = -1
     old_col = 0
     for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
-        e, row, end = load_tile(tiles, cap, t // (N // 256))
-        n0 = (t % (N // 256)) * 256
+        e, row, end = load_tile(tiles, cap, t // NT)
         row += WG * 64
         if row < end:
-            acc = gemm_step(
-                gl.zeros([64, 256], gl.float32, L), a_bufs, b_bufs, full, it, S, WG, TRANS
-            )
-            if DEFER:
-                if old_row >= 0:
-                    put_row(y_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col)
+            acc = gemm_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG, TRANS)
+            if old_row >= 0:
+                put_row(y, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col)
             for k in range(1, KI):
-                acc = gemm_step(acc, a_bufs, b_bufs, full, it + k, S, WG, TRANS)
+                acc = gemm_step(acc, ring, it + k, S, WG, TRANS)
                 mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
             acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
             mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
             p0, p1, p2, p3 = quarters(acc.to(DT))
             old_row = row
-            old_col = n0
-            if not DEFER:
-                put_row(y_desc, y_bufs, WG, p0, p1, p2, p3, row, n0)
+            old_col = (t % NT) * 256
         else:
             drain(full, empty, it, KI, S)
         it += KI
-    if DEFER:
-        if old_row >= 0:
-            put_row(y_desc, y_bufs, WG, p0, p1, p2, p3, old_row, old_col)
+    if old_row >= 0:
+        put_row(y, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col)
     tma.store_wait(0)
 
 
 @gluon.jit
 def gemm_kernel(
-    a_desc,
-    w_desc,
-    y_desc,
+    a,
+    w,
+    y,
     tiles,
     cap,
     N: gl.constexpr,
     K: gl.constexpr,
     S: gl.constexpr,
     TRANS: gl.constexpr,
-    DEFER: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
 ):
-    a_bufs = gl.allocate_shared_memory(a_desc.dtype, [S, 128, 64], a_desc.layout)
-    b_bufs = gl.allocate_shared_memory(
-        w_desc.dtype, [S, 256, 64] if TRANS else [S, 64, 256], w_desc.layout
-    )
-    y_bufs = gl.allocate_shared_memory(y_desc.dtype, [4, 64, 64], y_desc.layout)
+    b_shape: gl.constexpr = [S, 256, 64] if TRANS else [S, 64, 256]
+    a_bufs = gl.allocate_shared_memory(a.dtype, [S, 128, 64], a.layout)
+    b_bufs = gl.allocate_shared_memory(w.dtype, b_shape, w.layout)
+    y_bufs = gl.allocate_shared_memory(y.dtype, [4, 64, 64], y.layout)
     full, empty = new_barriers(S, 1)
+    ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [
-            (
-                gemm_math,
-                (0, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER),
-            ),
-            (
-                gemm_math,
-                (1, y_desc, tiles, cap, a_bufs, b_bufs, y_bufs, full, empty, N, K, S, TRANS, DEFER),
-            ),
-            (gemm_load, (a_desc, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, N, K, S, TRANS)),
+            (gemm_math, (0, y, tiles, cap, ring, y_bufs, N, K, S, TRANS)),
+            (gemm_math, (1, y, tiles, cap, ring, y_bufs, N, K, S, TRANS)),
+            (gemm_load, (a, w, tiles, cap, ring, N, K, S, TRANS)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],

@@ -1,11 +1,13 @@
 """F1, Hopper: h = x[token] @ gate_up[e]^T and act = silu(gate) * up * weight, one kernel.
 
-    x         [T, H]            gathered, 16-byte cp.async
-    w_desc    [E * 2I, H]       TMA, box [128, 64]
-    h_desc    [rows, 2I]        out, box [64, 64]
-    a_desc    [rows, I]         out, box [64, 64]
+    x         [T, H]          gathered, 16-byte cp.async
+    w         [E * 2I, H]     TMA, box [128, 64]
+    h         [rows, 2I]      out, box [64, 64]
+    act       [rows, I]       out, box [64, 64]
 
-Tile 128 rows x (128 gate | 128 up), the consumers take 64 rows each.
+Tile 128 rows x (128 gate | 128 up), the consumers take 64 rows each. `act` is computed from the fp32
+sums and written at once; gate and up wait as 16-bit registers and leave under the next tile's first
+product. All three at once would need more registers than a consumer has.
 FLOPs 4 * rows * H * I; bytes x + gate_up + rows * 3I elements.
 """
 
@@ -15,12 +17,13 @@ from triton.experimental.gluon import language as gl
 from .ring import (
     async_copy,
     drain,
-    fence_async_shared,
     load_tile,
     load_tile_at,
     load_tokens,
     mbarrier,
     new_barriers,
+    publish,
+    publish_rest,
     put,
     quarters,
     sigmoid,
@@ -36,17 +39,16 @@ from .ring import (
 def up_load(
     x,
     row_token,
-    w_desc,
+    w,
     tiles,
     cap,
-    a_bufs,
-    b_bufs,
-    full,
-    empty,
+    ring,
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
+    LAG: gl.constexpr,
 ):
+    a_bufs, b_bufs, full, empty = ring
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     NT: gl.constexpr = I // 128
     n_tiles = gl.load(tiles + 3 * cap) * NT
@@ -58,8 +60,7 @@ def up_load(
     upper, lower = load_tokens(row_token, row, end, L)
     it = 0
     for t in range(first, n_tiles, step):
-        n0 = (t % NT) * 128
-        wrow = e * (2 * I) + n0
+        gate_row = e * (2 * I) + (t % NT) * 128
         p0 = x + upper[:, None] * H + columns
         p1 = x + lower[:, None] * H + columns
         two = row + 64 < end
@@ -68,28 +69,27 @@ def up_load(
         e1, row1, end1 = load_tile_at(tiles, cap, t + 2 * step, n_tiles, NT)
         for k in range(0, H, 64):
             s = it % S
+            bar = full.index(s)
             wait_empty(empty, it, S)
-            mbarrier.expect(full.index(s), 2 * w_desc.block_type.nbytes)
+            mbarrier.expect(bar, 2 * w.block_type.nbytes)
+            tma.async_copy_global_to_shared(w, [gate_row, k], bar, b_bufs.index(s).slice(0, 128))
             tma.async_copy_global_to_shared(
-                w_desc, [wrow, k], full.index(s), b_bufs.index(s).slice(0, 128)
-            )
-            tma.async_copy_global_to_shared(
-                w_desc, [wrow + I, k], full.index(s), b_bufs.index(s).slice(128, 128)
+                w, [gate_row + I, k], bar, b_bufs.index(s).slice(128, 128)
             )
             async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
             if two:
                 async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
-            async_copy.mbarrier_arrive(full.index(s), increment_count=False)
+            publish(full, it, S, LAG)
             it += 1
-    async_copy.wait_group(0)
+    publish_rest(full, it, S, LAG)
 
 
 @gluon.jit
-def up_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr):
+def up_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
     """Issues the product of one stage and waits for the one before."""
+    a_bufs, b_bufs, full, empty = ring
     s = it % S
     wait_full(full, it, S)
-    fence_async_shared()
     acc = warpgroup_mma(
         a_bufs.index(2 * s + WG), b_bufs.index(s).permute((1, 0)), acc, is_async=True
     )
@@ -97,90 +97,74 @@ def up_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr):
 
 
 @gluon.jit
-def put_h(h_desc, y_bufs, WG: gl.constexpr, g0, g1, u0, u1, row, col, I: gl.constexpr):
+def put_h(h, y_bufs, WG: gl.constexpr, values, row, col, I: gl.constexpr):
     """Writes 128 gate and 128 up columns through the consumer's two buffers."""
-    put(h_desc, y_bufs.index(2 * WG), g0, row, col)
-    put(h_desc, y_bufs.index(2 * WG + 1), g1, row, col + 64)
-    put(h_desc, y_bufs.index(2 * WG), u0, row, I + col)
-    put(h_desc, y_bufs.index(2 * WG + 1), u1, row, I + col + 64)
+    g0, g1, u0, u1 = values
+    put(h, y_bufs.index(2 * WG), g0, row, col)
+    put(h, y_bufs.index(2 * WG + 1), g1, row, col + 64)
+    put(h, y_bufs.index(2 * WG), u0, row, I + col)
+    put(h, y_bufs.index(2 * WG + 1), u1, row, I + col + 64)
 
 
 @gluon.jit
 def up_math(
     WG: gl.constexpr,
     row_weight,
-    h_desc,
-    a_desc,
+    h,
+    act,
     tiles,
     cap,
-    a_bufs,
-    b_bufs,
+    ring,
     y_bufs,
-    full,
-    empty,
-    order,
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
     SAVE_H: gl.constexpr,
-    SKEW: gl.constexpr,
-    DEFER: gl.constexpr,
 ):
+    a_bufs, b_bufs, full, empty = ring
     KI: gl.constexpr = H // 64
-    DT: gl.constexpr = a_desc.dtype
+    DT: gl.constexpr = act.dtype
     L: gl.constexpr = gl.NVMMADistributedLayout(
         version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
     )
     n_tiles = gl.load(tiles + 3 * cap) * (I // 128)
     g0, g1, u0, u1 = quarters(gl.zeros([64, 256], DT, L))
     it = 0
-    turn = 0
     old_row = -1
     old_col = 0
     for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
         e, row, end = load_tile(tiles, cap, t // (I // 128))
         n0 = (t % (I // 128)) * 128
         row += WG * 64
-        if SKEW > 0 and WG == 1:
-            mbarrier.wait(order.index(0), turn & 1)
-        turn += 1
         if row < end:
-            acc = up_step(gl.zeros([64, 256], gl.float32, L), a_bufs, b_bufs, full, it, S, WG)
-            if SAVE_H and DEFER:
+            acc = up_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG)
+            if SAVE_H:
                 if old_row >= 0:
-                    put_h(h_desc, y_bufs, WG, g0, g1, u0, u1, old_row, old_col, I)
+                    put_h(h, y_bufs, WG, (g0, g1, u0, u1), old_row, old_col, I)
             for k in range(1, KI):
-                acc = up_step(acc, a_bufs, b_bufs, full, it + k, S, WG)
+                acc = up_step(acc, ring, it + k, S, WG)
                 mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
-                if SKEW > 0 and WG == 0:
-                    mbarrier.arrive(order.index(0), count=1, pred=k == SKEW)
             acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
             mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
             gate0, gate1, up0, up1 = quarters(acc)
             rows = row + gl.arange(0, 64, gl.SliceLayout(1, gate0.type.layout))
             w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)[:, None]
-            put(a_desc, y_bufs.index(2 * WG), (gate0 * sigmoid(gate0) * up0 * w).to(DT), row, n0)
-            put(
-                a_desc,
-                y_bufs.index(2 * WG + 1),
-                (gate1 * sigmoid(gate1) * up1 * w).to(DT),
-                row,
-                n0 + 64,
-            )
+            a0 = gate0 * sigmoid(gate0) * up0 * w
+            put(act, y_bufs.index(2 * WG), a0.to(DT), row, n0)
+            a1 = gate1 * sigmoid(gate1) * up1 * w
+            put(act, y_bufs.index(2 * WG + 1), a1.to(DT), row, n0 + 64)
             g0 = gate0.to(DT)
             g1 = gate1.to(DT)
             u0 = up0.to(DT)
             u1 = up1.to(DT)
             old_row = row
             old_col = n0
-            if SAVE_H and not DEFER:
-                put_h(h_desc, y_bufs, WG, g0, g1, u0, u1, row, n0, I)
         else:
             drain(full, empty, it, KI, S)
         it += KI
-    if SAVE_H and DEFER:
+    if SAVE_H:
         if old_row >= 0:
-            put_h(h_desc, y_bufs, WG, g0, g1, u0, u1, old_row, old_col, I)
+            put_h(h, y_bufs, WG, (g0, g1, u0, u1), old_row, old_col, I)
     tma.store_wait(0)
 
 
@@ -189,76 +173,29 @@ def up_kernel(
     x,
     row_token,
     row_weight,
-    w_desc,
-    h_desc,
-    a_desc,
+    w,
+    h,
+    act,
     tiles,
     cap,
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
+    LAG: gl.constexpr,
     SAVE_H: gl.constexpr,
-    SKEW: gl.constexpr,
-    DEFER: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
 ):
-    a_layout: gl.constexpr = gl.NVMMASharedLayout.get_default_for([64, 64], w_desc.dtype)
-    a_bufs = gl.allocate_shared_memory(w_desc.dtype, [2 * S, 64, 64], a_layout)
-    b_bufs = gl.allocate_shared_memory(w_desc.dtype, [S, 256, 64], w_desc.layout)
-    y_bufs = gl.allocate_shared_memory(h_desc.dtype, [4, 64, 64], h_desc.layout)
-    full, empty = new_barriers(S, 129)
-    order = gl.allocate_shared_memory(gl.int64, [1, 1], mbarrier.MBarrierLayout())
-    mbarrier.init(order.index(0), count=1)
+    a_bufs = gl.allocate_shared_memory(w.dtype, [2 * S, 64, 64], h.layout)
+    b_bufs = gl.allocate_shared_memory(w.dtype, [S, 256, 64], w.layout)
+    y_bufs = gl.allocate_shared_memory(w.dtype, [4, 64, 64], h.layout)
+    full, empty = new_barriers(S, 2)
+    ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [
-            (
-                up_math,
-                (
-                    0,
-                    row_weight,
-                    h_desc,
-                    a_desc,
-                    tiles,
-                    cap,
-                    a_bufs,
-                    b_bufs,
-                    y_bufs,
-                    full,
-                    empty,
-                    order,
-                    H,
-                    I,
-                    S,
-                    SAVE_H,
-                    SKEW,
-                    DEFER,
-                ),
-            ),
-            (
-                up_math,
-                (
-                    1,
-                    row_weight,
-                    h_desc,
-                    a_desc,
-                    tiles,
-                    cap,
-                    a_bufs,
-                    b_bufs,
-                    y_bufs,
-                    full,
-                    empty,
-                    order,
-                    H,
-                    I,
-                    S,
-                    SAVE_H,
-                    SKEW,
-                    DEFER,
-                ),
-            ),
-            (up_load, (x, row_token, w_desc, tiles, cap, a_bufs, b_bufs, full, empty, H, I, S)),
+            (up_math, (0, row_weight, h, act, tiles, cap, ring, y_bufs, H, I, S, SAVE_H)),
+            (up_math, (1, row_weight, h, act, tiles, cap, ring, y_bufs, H, I, S, SAVE_H)),
+            (up_load, (x, row_token, w, tiles, cap, ring, H, I, S, LAG)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],

@@ -19,10 +19,12 @@ from triton.experimental.gluon import language as gl
 
 from .ring import (
     async_copy,
-    fence_async_shared,
     mbarrier,
     new_barriers,
-    put,
+    publish,
+    publish_rest,
+    put_column,
+    put_row,
     quarters,
     tma,
     wait_empty,
@@ -52,15 +54,14 @@ def weight_grad_load(
     row_token,
     dense,
     bounds,
-    a_bufs,
-    b_bufs,
-    full,
-    empty,
+    ring,
     E: gl.constexpr,
     G: gl.constexpr,
     D: gl.constexpr,
     S: gl.constexpr,
+    LAG: gl.constexpr,
 ):
+    a_bufs, b_bufs, full, empty = ring
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     GT: gl.constexpr = G // 128
     DT: gl.constexpr = D // 256
@@ -74,32 +75,33 @@ def weight_grad_load(
     it = 0
     for t in range(t0, E * GT * DT, step):
         # Tokens are read a stage ahead and bounds two tiles ahead: where they were read in place, the
-        # producer took longer than a stage and B4 ran at 560 TFLOP/s.
+        # producer took longer than a stage and B4 ran at 560 TFLOP/s instead of 709.
         head = load_step(row_token, first1, end1, rr)
         e, first2, end2, g2, d2 = split_tile(bounds, t + 2 * step, E, GT, DT)
         for k in range(first, end, 64):
             s = it % S
+            bar = full.index(s)
             p = gathered + g0 + token[:, None] * G + cc
             token = load_step(row_token, k + 64, end, rr)
             wait_empty(empty, it, S)
-            mbarrier.expect(full.index(s), dense.block_type.nbytes)
-            tma.async_copy_global_to_shared(dense, [k, d0], full.index(s), b_bufs.index(s))
+            mbarrier.expect(bar, dense.block_type.nbytes)
+            tma.async_copy_global_to_shared(dense, [k, d0], bar, b_bufs.index(s))
             async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p)
             async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p + 64)
-            async_copy.mbarrier_arrive(full.index(s), increment_count=False)
+            publish(full, it, S, LAG)
             it += 1
         token = head
         first, end, g0, d0 = first1, end1, g1, d1
         first1, end1, g1, d1 = first2, end2, g2, d2
-    async_copy.wait_group(0)
+    publish_rest(full, it, S, LAG)
 
 
 @gluon.jit
-def weight_grad_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.constexpr):
+def weight_grad_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
     """Issues the product of one stage of 64 rows and waits for the one before."""
+    a_bufs, b_bufs, full, empty = ring
     s = it % S
     wait_full(full, it, S)
-    fence_async_shared()
     acc = warpgroup_mma(
         a_bufs.index(2 * s + WG).permute((1, 0)), b_bufs.index(s), acc, is_async=True
     )
@@ -107,29 +109,11 @@ def weight_grad_step(acc, a_bufs, b_bufs, full, it, S: gl.constexpr, WG: gl.cons
 
 
 @gluon.jit
-def put_tile(out, y_bufs, WG: gl.constexpr, p0, p1, p2, p3, row, col, FLIP: gl.constexpr):
-    """Writes four [64, 64] pieces side by side, or transposed one below the other."""
-    y0 = y_bufs.index(2 * WG)
-    y1 = y_bufs.index(2 * WG + 1)
+def put_tile(out, y_bufs, WG: gl.constexpr, values, row, col, FLIP: gl.constexpr):
     if FLIP:
-        put_flipped(out, y0, p0, row, col)
-        put_flipped(out, y1, p1, row + 64, col)
-        put_flipped(out, y0, p2, row + 128, col)
-        put_flipped(out, y1, p3, row + 192, col)
+        put_column(out, y_bufs, WG, values, row, col)
     else:
-        put(out, y0, p0, row, col)
-        put(out, y1, p1, row, col + 64)
-        put(out, y0, p2, row, col + 128)
-        put(out, y1, p3, row, col + 192)
-
-
-@gluon.jit
-def put_flipped(out, buf, value, row, col):
-    """`put` for the transposed tile."""
-    tma.store_wait(1)
-    buf.permute((1, 0)).store(value)
-    fence_async_shared()
-    tma.async_copy_shared_to_global(out, [row, col], buf)
+        put_row(out, y_bufs, WG, values, row, col)
 
 
 @gluon.jit
@@ -137,18 +121,15 @@ def weight_grad_math(
     WG: gl.constexpr,
     out,
     bounds,
-    a_bufs,
-    b_bufs,
+    ring,
     y_bufs,
-    full,
-    empty,
     E: gl.constexpr,
     G: gl.constexpr,
     D: gl.constexpr,
     S: gl.constexpr,
     FLIP: gl.constexpr,
-    DEFER: gl.constexpr,
 ):
+    a_bufs, b_bufs, full, empty = ring
     GT: gl.constexpr = G // 128
     DT: gl.constexpr = D // 256
     TYPE: gl.constexpr = out.dtype
@@ -164,28 +145,23 @@ def weight_grad_math(
         steps = (end - first + 63) // 64
         acc = gl.zeros([64, 256], gl.float32, L)
         if steps > 0:
-            acc = weight_grad_step(acc, a_bufs, b_bufs, full, it, S, WG)
-            if DEFER:
-                if old_row >= 0:
-                    put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
+            acc = weight_grad_step(acc, ring, it, S, WG)
+            if old_row >= 0:
+                put_tile(out, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col, FLIP)
             for k in range(1, steps):
-                acc = weight_grad_step(acc, a_bufs, b_bufs, full, it + k, S, WG)
+                acc = weight_grad_step(acc, ring, it + k, S, WG)
                 mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
             acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
             it += steps
             mbarrier.arrive(empty.index((it + S - 1) % S), count=1)
         else:
-            if DEFER:
-                if old_row >= 0:
-                    put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
+            if old_row >= 0:
+                put_tile(out, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col, FLIP)
         p0, p1, p2, p3 = quarters(acc.to(TYPE))
         old_row = e * D + d0 if FLIP else e * G + g0 + WG * 64
         old_col = g0 + WG * 64 if FLIP else d0
-        if not DEFER:
-            put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
-    if DEFER:
-        if old_row >= 0:
-            put_tile(out, y_bufs, WG, p0, p1, p2, p3, old_row, old_col, FLIP)
+    if old_row >= 0:
+        put_tile(out, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col, FLIP)
     tma.store_wait(0)
 
 
@@ -200,29 +176,21 @@ def weight_grad_kernel(
     G: gl.constexpr,
     D: gl.constexpr,
     S: gl.constexpr,
+    LAG: gl.constexpr,
     FLIP: gl.constexpr,
-    DEFER: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
 ):
     a_bufs = gl.allocate_shared_memory(out.dtype, [2 * S, 64, 64], out.layout)
     b_bufs = gl.allocate_shared_memory(out.dtype, [S, 64, 256], dense.layout)
     y_bufs = gl.allocate_shared_memory(out.dtype, [4, 64, 64], out.layout)
-    full, empty = new_barriers(S, 129)
+    full, empty = new_barriers(S, 2)
+    ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [
-            (
-                weight_grad_math,
-                (0, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER),
-            ),
-            (
-                weight_grad_math,
-                (1, out, bounds, a_bufs, b_bufs, y_bufs, full, empty, E, G, D, S, FLIP, DEFER),
-            ),
-            (
-                weight_grad_load,
-                (gathered, row_token, dense, bounds, a_bufs, b_bufs, full, empty, E, G, D, S),
-            ),
+            (weight_grad_math, (0, out, bounds, ring, y_bufs, E, G, D, S, FLIP)),
+            (weight_grad_math, (1, out, bounds, ring, y_bufs, E, G, D, S, FLIP)),
+            (weight_grad_load, (gathered, row_token, dense, bounds, ring, E, G, D, S, LAG)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],
