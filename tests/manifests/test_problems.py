@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelindex.errors import ManifestError
+from kernelindex.errors import CanonicalError, ManifestError
 from kernelindex.manifests import load, parse
 from kernelindex.manifests.problems import Problem, refusal, show
 from tests.manifests import factories as make
@@ -74,3 +74,40 @@ def test_a_key_that_looks_like_a_number_keeps_its_path() -> None:
 def test_a_text_that_is_no_manifest_is_refused() -> None:
     with pytest.raises(ManifestError, match=r"\$: saw 3, wanted an object: a manifest"):
         load("3")
+
+
+def problems_of(document: object) -> list[dict[str, str]]:
+    with pytest.raises(ManifestError) as caught:
+        parse(document)
+    return list(caught.value.details["problems"])
+
+
+def test_a_list_is_refused_at_its_first_bad_item() -> None:
+    problems = problems_of(make.run(measurements=[{}] * 100_000))
+    assert [problem["path"] for problem in problems] == [
+        f"spec.measurements[0].{name}" for name in ("metric", "unit", "statistic", "value")
+    ]
+
+
+def test_at_most_100_problems_are_named() -> None:
+    problems = problems_of(make.workload(axes={f"A{n}": 1 for n in range(1_000)}))
+    assert len(problems) == 100
+
+
+def test_long_keys_are_shortened() -> None:
+    (problem,) = problems_of(make.workload(axes={"A" * 10_000: 1}))
+    assert problem["path"] == "spec.axes." + "A" * 77 + "..."
+    with pytest.raises(CanonicalError) as caught:
+        load('{"' + "a" * 10_000 + '": NaN}')
+    assert caught.value.details["path"] == "$." + "a" * 37 + "..."
+
+
+def test_a_circle_of_axes_is_named() -> None:
+    axes = {
+        name: {"role": "derived", "type": "integer", "expression": f"{other} * 2"}
+        for name, other in zip("abc", "bca", strict=True)
+    }
+    arguments = [{"name": "x", "scalar": {"dtype": "fp32"}}]
+    (problem,) = problems_of(make.operation(axes=axes, inputs=arguments, outputs=arguments))
+    assert problem["rule"] == "cyclic_axes"
+    assert problem["wanted"].startswith("no circle of derived axes: ")

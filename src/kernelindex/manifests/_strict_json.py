@@ -62,39 +62,57 @@ def read(raw: bytes) -> object:
 
 def check(value: object) -> None:
     """Refuse markers, lone surrogates and more than 64 levels anywhere in ``value``."""
-    pending: list[tuple[object, str, int]] = [(value, "$", 1)]
+    pending: list[tuple[object, _Place]] = [(value, _ROOT)]
     while pending:
-        item, path, depth = pending.pop()
+        item, place = pending.pop()
         if isinstance(item, str):
-            _check_text(item, path)
+            _check_text(item, place)
         elif isinstance(item, _Refused):
-            _refuse(item.code, f"{item.seen} where {item.wanted}", path, item.seen)
+            _refuse(item.code, f"{item.seen} where {item.wanted}", str(place), item.seen)
         elif isinstance(item, (dict, list)):
-            if depth > MAX_DEPTH:
-                _refuse("too_deep", f"nested deeper than {MAX_DEPTH} levels", path)
-            pending.extend(reversed([(v, p, depth + 1) for v, p in _children(item, path)]))
+            if place.depth > MAX_DEPTH:
+                _refuse("too_deep", f"nested deeper than {MAX_DEPTH} levels", str(place))
+            pending.extend(_children(item, place))
 
 
-def _children(item: dict[str, object] | list[object], path: str) -> list[tuple[object, str]]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an item lies; written out only for a refusal, as keys may be long."""
+
+    parent: _Place | None
+    step: str | int
+    depth: int
+
+    def __str__(self) -> str:
+        if self.parent is None:
+            return "$"
+        if isinstance(self.step, int):
+            return f"{self.parent}[{self.step}]"
+        step = _short(self.step.encode(errors="replace").decode())
+        return f"{self.parent}.{step}"
+
+
+_ROOT = _Place(None, "", 1)
+
+
+def _children(item: dict[str, object] | list[object], place: _Place) -> list[tuple[object, _Place]]:
+    depth = place.depth + 1
     if isinstance(item, list):
-        return [(child, f"{path}[{index}]") for index, child in enumerate(item)]
-    for key in item:
-        _check_text(key, path)
-    return [(child, f"{path}.{key}") for key, child in item.items()]
+        steps = [(child, _Place(place, index, depth)) for index, child in enumerate(item)]
+    else:
+        for key in item:
+            _check_text(key, place)
+        steps = [(child, _Place(place, key, depth)) for key, child in item.items()]
+    return steps[::-1]
 
 
-def _check_text(text: str, path: str) -> None:
+def _check_text(text: str, place: _Place) -> None:
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
             seen = ascii(text[:80])
-            _refuse(
-                "surrogate",
-                f"{seen} holds a lone surrogate",
-                path.encode(errors="replace").decode(),
-                seen,
-            )
+            _refuse("surrogate", f"{seen} holds a lone surrogate", str(place), seen)
 
 
 def build_object(pairs: list[tuple[str, object]]) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import ConfigDict, Field, model_validator
@@ -121,44 +122,44 @@ class OperationSpec(Model):
     def _names_are_sound(self) -> OperationSpec:
         for field in ("inputs", "outputs"):
             _check_arguments(field, getattr(self, field), self.axes)
-        for name, axis in self.axes.items():
-            if axis.expression is not None:
-                _check_expression(name, axis.expression, self.axes)
-        _check_acyclic(self.axes)
+        _check_derived(self.axes)
         return self
 
 
 def _check_arguments(field: str, arguments: tuple[Argument, ...], axes: dict[str, Axis]) -> None:
-    names = [argument.name for argument in arguments]
-    for name in names:
-        if names.count(name) > 1:
-            _refuse("repeated_name", f"one argument named {name!r} in {field}")
+    names: set[str] = set()
     for argument in arguments:
-        for dimension in argument.tensor.shape if argument.tensor else ():
-            if isinstance(dimension, str) and dimension not in axes:
-                _refuse(
-                    "unknown_axis",
-                    f"an axis {dimension!r}, as the shape of {argument.name} names it",
-                )
+        if argument.name in names:
+            _refuse("repeated_name", f"one argument named {argument.name!r} in {field}")
+        names.add(argument.name)
+        for extent in argument.tensor.shape if argument.tensor else ():
+            if isinstance(extent, str) and extent not in axes:
+                named = f"the shape of {argument.name} names it"
+                _refuse("unknown_axis", f"an axis {extent!r}, as {named}")
 
 
-def _check_expression(name: str, expression: str, axes: dict[str, Axis]) -> None:
+def _used_axes(name: str, expression: str, axes: dict[str, Axis]) -> frozenset[str]:
     try:
         used = axis_names(expression)
     except ManifestError as error:
         _refuse("expression", f"axis {name}: {error.message}")
     if unknown := sorted(used - axes.keys()):
-        _refuse("unknown_axis", f"an axis {unknown[0]!r}, which the expression of {name} names")
+        _refuse("unknown_axis", f"an axis {unknown[0]!r}, as the expression of {name} names it")
+    return used
 
 
-def _check_acyclic(axes: dict[str, Axis]) -> None:
-    uses = {name: axis_names(axis.expression) for name, axis in axes.items() if axis.expression}
-    while uses:
-        ready = [name for name, used in uses.items() if not used & uses.keys()]
-        if not ready:
-            _refuse("cyclic_axes", f"no circle among the derived axes {', '.join(sorted(uses))}")
-        for name in ready:
-            del uses[name]
+def _check_derived(axes: dict[str, Axis]) -> None:
+    uses = {
+        name: _used_axes(name, axis.expression, axes)
+        for name, axis in axes.items()
+        if axis.expression is not None
+    }
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        shown = ", ".join(circle[:8]) + (", ..." if len(circle) > 8 else "")
+        _refuse("cyclic_axes", f"no circle of derived axes: {shown}")
 
 
 def _refuse(rule: str, wanted: str) -> NoReturn:

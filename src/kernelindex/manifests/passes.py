@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator
-
-from kernelindex.manifests.fields import SET, sorted_set
+from kernelindex.manifests.fields import Set
 
 TimedPass = Literal["forward", "backward", "full", "inference"]
-PassSet = Annotated[tuple[TimedPass, ...], SET, AfterValidator(sorted_set)]
+PassSet = Set[TimedPass]

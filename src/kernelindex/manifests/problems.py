@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Problem", "read_problems", "refusal"]
 
 NOTHING = "nothing"
+MAX_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +67,16 @@ _BOUNDS = {
 def read_problems(error: ValidationError, root: str, document: object) -> list[Problem]:
     """The problems in a pydantic error about ``document``, which lies at ``root``.
 
-    Branches of a union that failed at one place become one problem.
+    Branches of a union that failed at one place become one problem. Of a list only the
+    first bad item is named, and at most 100 problems in all.
     """
     found: dict[str, Problem] = {}
-    for item in error.errors(include_url=False):
+    for item in error.errors(include_url=False)[: 2 * MAX_PROBLEMS]:
         path, value = _locate(root, item["loc"], document, missing=item["type"] == "missing")
         rule, wanted = _explain(item["type"], item.get("ctx", {}), item["msg"], value)
         seen = _key_seen(item["loc"]) or (NOTHING if item["type"] == "missing" else show(value))
         found[path] = _merge(found.get(path), Problem(path, rule, seen, wanted))
-    return list(found.values())
+    return list(found.values())[:MAX_PROBLEMS]
 
 
 def _merge(before: Problem | None, problem: Problem) -> Problem:
@@ -101,7 +103,10 @@ def show(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         text = f"a Python {type(value).__name__}"
-    text = text.encode(errors="backslashreplace").decode()
+    return _shorten(text.encode(errors="backslashreplace").decode())
+
+
+def _shorten(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -134,7 +139,7 @@ def _locate(
     last = len(location) - 1
     for index, step in enumerate(location):
         if isinstance(value, Mapping) and step in value:
-            path, value = f"{path}.{step}", value[step]
+            path, value = f"{path}.{_shorten(str(step))}", value[step]
         elif isinstance(value, (list, tuple)) and isinstance(step, int) and step < len(value):
             path, value = f"{path}[{step}]", value[step]
         elif missing and index == last:

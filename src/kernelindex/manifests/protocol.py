@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from kernelindex.manifests.fields import (
-    SET,
     Commit,
     Count,
     Duration,
@@ -18,13 +17,13 @@ from kernelindex.manifests.fields import (
     NonNegative,
     Positive,
     Ratio,
+    Set,
     Text,
     Text200,
     Text500,
     Text1000,
     Token,
     Url,
-    sorted_set,
 )
 from kernelindex.manifests.passes import TimedPass
 
@@ -101,9 +100,7 @@ class Controlled(Model):
 class TimedRegion(Model):
     """What lies between start and stop besides the work itself."""
 
-    includes: Annotated[tuple[RegionPart, ...], SET, AfterValidator(sorted_set)] = Field(
-        description="Listed parts are timed; the others are not."
-    )
+    includes: Set[RegionPart] = Field(description="Listed parts are timed; the others are not.")
 
 
 class CacheRegime(Model):
@@ -182,13 +179,9 @@ class Warmup(Model):
     until: Literal["count", "duration", "steady"] = Field(description="What ends warm-up.")
     minimum_iterations: Maybe[Count] = Field(None, description="Calls at least.")
     minimum_duration: Maybe[Duration] = Field(None, description="Time at least, ns.")
-    steady: Maybe[
-        Annotated[
-            tuple[Literal["samples", "clocks", "temperature", "compile_cache"], ...],
-            SET,
-            AfterValidator(sorted_set),
-        ]
-    ] = Field(None, description="What has to be steady.")
+    steady: Maybe[Set[Literal["samples", "clocks", "temperature", "compile_cache"]]] = Field(
+        None, description="What has to be steady."
+    )
 
 
 class Inputs(Model):
@@ -209,13 +202,9 @@ class Inputs(Model):
 class Checks(Model):
     """When and on which draws results are checked."""
 
-    draws: Maybe[
-        Annotated[
-            tuple[Literal["own", "stress", "uneven", "empty_group", "overfull_group"], ...],
-            SET,
-            AfterValidator(sorted_set),
-        ]
-    ] = Field(None, description="Draws that are checked.")
+    draws: Maybe[Set[Literal["own", "stress", "uneven", "empty_group", "overfull_group"]]] = Field(
+        None, description="Draws that are checked."
+    )
     timed_calls: Maybe[bool] = Field(None, description="Whether timed calls are checked too.")
 
 
