@@ -10,6 +10,7 @@ from kernelindex.catalog.rows import (
     EntryRow,
     ExcludedRow,
     Found,
+    HardwareRow,
     SearchAnswer,
     SearchHit,
 )
@@ -179,6 +180,20 @@ class FakeCatalog:
         hits = [hit for hit in self.hits if all(word in hit.title.lower() for word in words)]
         return SearchAnswer(hits=tuple(hits[:limit]))
 
+    def hardware(self) -> list[HardwareRow]:
+        self.reads.append("hardware")
+        return [
+            HardwareRow(
+                id="acme-9000",
+                label="Acme 9000",
+                family="",
+                vendor="acme",
+                architecture="unknown",
+                product_id=None,
+                run_count=1,
+            )
+        ]
+
     def manifest(self, digest: str) -> None:
         self.reads.append("manifest")
 
@@ -189,6 +204,7 @@ class FakeCatalog:
         axes: Mapping[str, int] | None = None,
         product_ids: Sequence[str] = (),
         families: Sequence[str] = (),
+        hardware: Sequence[str] = (),
         passes: Sequence[str] = (),
         limit: int = 50,
         **_: Any,
@@ -201,9 +217,10 @@ class FakeCatalog:
             and all(row.axes.get(name) == value for name, value in (axes or {}).items())
             and (not passes or row.timed_pass in passes)
             and (
-                not (product_ids or families)
+                not (product_ids or families or hardware)
                 or row.device["product_id"] in product_ids
                 or row.device["family"] in families
+                or row.device["label"].lower().replace(" ", "-") in hardware
             )
         ]
         return found[:limit]

@@ -241,6 +241,7 @@ def test_hardware_alone_lists_what_was_measured_there() -> None:
         ("fused-moe token=3", "request.axis_unknown", "tokens"),
         ("moe dtype:bf61", "request.dtype_unknown", "bf16"),
         ("zzzzqqq", "request.operation_unknown", None),
+        ("moe gpu:8xH100", "request.several_gpus", "h100"),
     ],
 )
 def test_unknown_names_are_problems_with_corrections(
@@ -270,3 +271,26 @@ def test_reads_do_not_grow_with_the_answer() -> None:
     catalog = record_catalog()
     ask_text(catalog, RECORD_QUERY)
     assert catalog.reads == ["cohorts", "entries", "excluded"]
+
+
+def test_a_label_no_table_knows_is_found_where_it_has_runs() -> None:
+    acme = {**H200, "product_id": None, "label": "Acme 9000", "family": ""}
+    answer = ask_text(FakeCatalog([pair("acme", device=acme)]), "moe gpu:Acme-9000")
+    assert answer.match == "exact"
+    assert answer.cohorts[0].hardware.label == "Acme 9000"
+
+
+def test_relatives_on_the_asked_device_are_suggested_when_nothing_fits() -> None:
+    other = alone("gemm", operation="gemm-mxfp4", operation_title="MXFP4", family="gemm", axes={})
+    answer = ask_text(FakeCatalog([other]), "gemm gpu:H100")
+    assert [item.query for item in answer.suggestions] == ["gemm-mxfp4 gpu:H100"]
+
+
+def test_groups_of_one_setting_come_best_first() -> None:
+    row, entries = pair("slow", protocol={"name": "loop", "version": None, "rules": {}})
+    slow = [entry_row(row, value=9e6), *entries[1:]]
+    answer = ask_text(FakeCatalog([(row, slow), pair("fast")]), RECORD_QUERY)
+    assert [c.protocol.name for c in answer.cohorts] == ["Liger-Kernel benchmark scripts", "loop"]
+    note = next(item for item in answer.assumptions if item.code == "protocols_apart")
+    assert note.taken == ("name",)
+    assert "(loop)" in answer.summary

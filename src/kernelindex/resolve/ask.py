@@ -93,7 +93,7 @@ def _answer(
         summary=summarise(meaning, findings, settled, entries),
         request=meaning.request,
         assumptions=(*meaning.assumptions, *settled.assumptions),
-        suggestions=suggest(meaning, findings, settled),
+        suggestions=suggest(catalog, meaning, findings, settled),
         cohorts=tuple(view_cohort(row, entries.get(row.key, ()), limit=limit) for row in shown),
         cohorts_left_out=len(findings.fits) - len(shown),
         blocks=() if meaning.request.timed_pass else view_blocks(shown, entries),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kernelindex.catalog.rows import CohortRow, EntryRow
-    from kernelindex.resolve.interpret import Meaning
+    from kernelindex.resolve.interpret import Device, Meaning
     from kernelindex.resolve.reads import Reads
 
 READ_LIMIT = 100
@@ -100,14 +100,22 @@ def _read(
     if axes and meaning.axes:
         filters["axes"] = meaning.axes
     if setting and meaning.device:
-        filters["product_ids"] = meaning.device.product_ids
-        filters["families"] = (meaning.device.family,) if meaning.device.whole_family else ()
+        filters |= device_filters(meaning.device)
     if setting and meaning.request.timed_pass:
         filters["passes"] = (meaning.request.timed_pass,)
     found: list[CohortRow] = []
     for slug in meaning.operation.slugs or (None,):
         found += catalog.cohorts(operation=slug, **filters)
     return [row for row in found if is_asked_metric(row, meaning)]
+
+
+def device_filters(device: Device) -> dict[str, Any]:
+    """A device as filters of the catalog; a family takes what nobody said the form of."""
+    return {
+        "product_ids": device.product_ids,
+        "families": (device.family,) if device.whole_family and device.family else (),
+        "hardware": device.hardware_ids,
+    }
 
 
 def _fitting(rows: Iterable[CohortRow], meaning: Meaning) -> list[CohortRow]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelindex.registry.operations import load_operations
 from kernelindex.resolve.answer import Suggestion
 from kernelindex.resolve.blocks import PASS_ORDER
+from kernelindex.resolve.findings import device_filters
 from kernelindex.resolve.query import to_query
 from kernelindex.resolve.wording import is_verified, listed
 
@@ -15,9 +17,12 @@ if TYPE_CHECKING:
     from kernelindex.catalog.rows import CohortRow
     from kernelindex.resolve.findings import Findings
     from kernelindex.resolve.interpret import Meaning
+    from kernelindex.resolve.reads import Reads
     from kernelindex.resolve.settled import Settled
 
 MAX_SUGGESTIONS = 8
+RELATIVES_LIMIT = 300
+UNSTATED = "unstated"
 
 
 def list_missing(meaning: Meaning, findings: Findings) -> tuple[str, ...]:
@@ -40,18 +45,45 @@ def _missing(meaning: Meaning, findings: Findings) -> Iterator[str]:
     if meaning.request.timed_pass is None:
         measured = {row.timed_pass for row in findings.fits}
         absent = [name for name in PASS_ORDER[:4] if name not in measured]
-        if absent:
+        if UNSTATED in measured:
+            yield "Some sources do not say which pass they timed."
+        elif absent:
             yield f"Not measured as a pass of its own: {listed(absent)}."
 
 
-def suggest(meaning: Meaning, findings: Findings, settled: Settled) -> tuple[Suggestion, ...]:
+def suggest(
+    catalog: Reads, meaning: Meaning, findings: Findings, settled: Settled
+) -> tuple[Suggestion, ...]:
     """Narrower or corrected questions, each one click or one paste away."""
     found = list(meaning.suggestions)
+    if not findings.fits:
+        found += _relatives(catalog, meaning)
     for row in findings.fits if settled.open_fields else ():
         query = to_query(meaning.request, **_narrowing(row, settled.open_fields))
         found.append(Suggestion(text=_about(row, settled.open_fields), query=query))
     unique = {item.query: item for item in reversed(found)}
     return tuple(reversed(unique.values()))[:MAX_SUGGESTIONS]
+
+
+def _relatives(catalog: Reads, meaning: Meaning) -> Iterator[Suggestion]:
+    """Operations of the same family that were measured on the asked device."""
+    if meaning.device is None or not meaning.operation.slugs:
+        return
+    families = {
+        known.family
+        for slug in meaning.operation.slugs
+        if (known := load_operations().get(slug)) is not None
+    }
+    counts: dict[str, int] = {}
+    titles: dict[str, str] = {}
+    for row in catalog.cohorts(**device_filters(meaning.device), limit=RELATIVES_LIMIT):
+        if row.family in families and row.operation not in meaning.operation.slugs:
+            counts[row.operation] = counts.get(row.operation, 0) + 1
+            titles[row.operation] = row.operation_title or row.operation
+    for slug, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        groups = "1 group" if count == 1 else f"{count} groups"
+        text = f"{titles[slug]} was measured on {meaning.device.asked}: {groups}"
+        yield Suggestion(text=text, query=f"{slug} gpu:{meaning.device.asked}")
 
 
 def _narrowing(row: CohortRow, open_fields: tuple[str, ...]) -> dict[str, object]:

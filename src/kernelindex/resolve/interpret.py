@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,22 +18,27 @@ if TYPE_CHECKING:
     from kernelindex.resolve.request import Request
 
 
+SEVERAL = re.compile(r"[0-9]+ ?x ?(?P<name>.+)")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """Hardware as asked: the products it means, or a label kept as typed.
 
-    ``whole_family`` accepts devices of the family whose form factor nobody stated.
+    ``whole_family`` accepts devices of the family whose form factor nobody stated;
+    ``hardware_ids`` are devices no table knows but the catalog has.
     """
 
     asked: str
     product_ids: tuple[str, ...] = ()
     family: str | None = None
     whole_family: bool = False
+    hardware_ids: tuple[str, ...] = ()
 
     @property
     def known(self) -> bool:
-        """Whether the name is in the table of GPU names."""
-        return bool(self.product_ids)
+        """Whether the name is in the table of GPU names, or is a label that has runs."""
+        return bool(self.product_ids or self.hardware_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +59,12 @@ class Meaning:
 def interpret(catalog: Reads, request: Request) -> Meaning:
     """Read every name of a request by exact tables; what is not exact is said.
 
-    Costs at most two small reads of the catalog, none where the operation is one of ours.
+    Costs no read of the catalog where the operation and the GPU are in our tables.
     """
     operation = read_operation(catalog, request.operation)
     axes, axis_problems = _axes(operation, request)
     dtypes, dtype_notes, dtype_problems = _dtypes(request.dtypes)
-    device = _device(request.hardware)
+    device = _device(catalog, request.hardware)
     return Meaning(
         request=request,
         operation=operation,
@@ -134,13 +140,16 @@ def _unknown_dtype(text: str) -> Problem:
     return Problem.of("request.dtype_unknown", "/dtypes", text, wanted, closest(text, DTYPES))
 
 
-def _device(asked: str | None) -> Device | None:
+def _device(catalog: Reads, asked: str | None) -> Device | None:
     if asked is None:
         return None
     products = find_gpu(asked)
     family = find_family(asked)
     if family is None:
-        return Device(asked=asked)
+        name = fold_name(asked)
+        rows = [] if SEVERAL.fullmatch(name) else catalog.hardware()
+        ids = tuple(row.id for row in rows if name in (fold_name(row.label), fold_name(row.id)))
+        return Device(asked=asked, hardware_ids=ids)
     return Device(
         asked=asked,
         product_ids=tuple(product.id for product in products),
@@ -153,6 +162,11 @@ def _device_problems(device: Device | None) -> tuple[Problem, ...]:
     """A name no table knows; the closest that one does."""
     if device is None or device.known:
         return ()
+    several = SEVERAL.fullmatch(fold_name(device.asked))
+    if several and find_family(several["name"]):
+        wanted = "one GPU: several together are not measured here"
+        one = several["name"]
+        return (Problem.of("request.several_gpus", "/hardware", device.asked, wanted, one),)
     near = closest(fold_name(device.asked), gpu_names())
     wanted = "a GPU such as H100, H200, B200, MI300X or RTX 4090"
     return (Problem.of("request.hardware_unknown", "/hardware", device.asked, wanted, near),)

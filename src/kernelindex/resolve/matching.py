@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.registry.dtypes import bits_of
+from kernelindex.registry.hardware import fold_name
 from kernelindex.registry.metrics import find_metric
 from kernelindex.resolve.answer import Difference
 
@@ -105,7 +106,7 @@ def is_device(row: CohortRow, device: Device) -> bool:
         return True
     if device.whole_family:
         return bool(row.device.get("family") == device.family)
-    return str(row.device.get("label", "")).casefold() == device.asked.casefold()
+    return fold_name(str(row.device.get("label", ""))) == fold_name(device.asked)
 
 
 def _difference(field: str, asked: str, found: str, text: str) -> Difference:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         EntryRow,
         ExcludedRow,
         Found,
+        HardwareRow,
         OperationRow,
         Page,
         RecordRow,
@@ -30,6 +31,8 @@ class Reads(Protocol):
 
     def run(self, digest: str) -> RunRow | None: ...
 
+    def hardware(self) -> Sequence[HardwareRow]: ...
+
     def operation(self, slug: str) -> OperationRow | None: ...
 
     def operation_of(self, digest: str) -> str | None: ...
@@ -42,6 +45,7 @@ class Reads(Protocol):
         axes: Mapping[str, int] | None = None,
         product_ids: Sequence[str] = (),
         families: Sequence[str] = (),
+        hardware: Sequence[str] = (),
         passes: Sequence[str] = (),
         metric: str | None = None,
         limit: int = 50,

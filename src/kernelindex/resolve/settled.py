@@ -32,8 +32,9 @@ def settle(fits: Sequence[CohortRow], near: bool, meaning: Meaning) -> Settled:
     open_fields: list[str] = []
     for check in (_operations, _axes, _dtypes, _products):
         note, is_open = check(fits, meaning)
-        notes += [note] if note else []
         open_fields += [check.__name__.strip("_")] if is_open else []
+        is_said = "operations" in open_fields and check in (_axes, _dtypes)
+        notes += [note] if note and not is_said else []
     notes += _notes(fits, meaning)
     return Settled("ambiguous" if open_fields else "exact", tuple(notes), tuple(open_fields))
 
@@ -100,7 +101,7 @@ def _notes(fits: Sequence[CohortRow], meaning: Meaning) -> list[Assumption]:
     notes = []
     if meaning.request.timed_pass is None:
         passes = _distinct(row.timed_pass for row in fits)
-        text = f"No pass was asked for; each is answered on its own ({', '.join(passes)})."
+        text = f"No pass was asked for; {_passes(passes)}."
         notes.append(Assumption(code="pass_open", text=text, taken=tuple(passes)))
     if meaning.device is None:
         labels = _distinct(str(row.device.get("label", "")) for row in fits)
@@ -114,6 +115,16 @@ def _notes(fits: Sequence[CohortRow], meaning: Meaning) -> list[Assumption]:
         text = f"Sources are not compared with each other: {listed(sources)}."
         notes.append(Assumption(code="sources_apart", text=text, taken=tuple(sources)))
     return notes
+
+
+def _passes(passes: Sequence[str]) -> str:
+    known = [name for name in passes if name != "unstated"]
+    if not known:
+        return "the source does not say which pass it timed"
+    if len(passes) == 1:
+        return f"only {known[0]} was measured"
+    unsaid = " and one that a source does not state" if len(known) < len(passes) else ""
+    return f"each is answered on its own ({', '.join(known)}{unsaid})"
 
 
 def _protocols_apart(fits: Sequence[CohortRow]) -> list[str]:

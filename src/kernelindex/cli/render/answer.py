@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from kernelindex.cli.render.cohort import WIDE, print_cohort
 from kernelindex.cli.render.overview import open_words, overview_table
-from kernelindex.cli.render.pairs import print_list, print_pairs
+from kernelindex.cli.render.pairs import mapping_words, print_list, print_pairs
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import short
 from kernelindex.resolve.query import to_query
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
     from kernelindex.resolve.answer import Answer, CohortHead, NearMiss, Slot
@@ -66,7 +68,8 @@ def _print_question(console: Console, answer: Answer) -> None:
 
 def _print_blocks(console: Console, answer: Answer) -> None:
     empty = [block.timed_pass for block in answer.blocks if not block.cohorts]
-    if answer.cohorts and empty:
+    unsaid = any(block.kind == "unstated" for block in answer.blocks)
+    if answer.cohorts and empty and not unsaid:
         console.print(f"\nNot measured here: {', '.join(empty)}.", style="dim")
 
 
@@ -96,7 +99,8 @@ def _print_near(console: Console, answer: Answer) -> None:
         return
     console.print("\nNot the same, but near" if answer.cohorts else "\nNearest", style="bold")
     columns = (Column("differs in", flexible=True), Column("what leads there", flexible=True))
-    rows = [(_differences(miss), _head(miss.cohort)) for miss in answer.nearest[:MAX_NEAR]]
+    asked = answer.request.axes if answer.request else {}
+    rows = [(_differences(miss), _head(miss.cohort, asked)) for miss in answer.nearest[:MAX_NEAR]]
     console.print(build_table(columns, rows))
 
 
@@ -104,9 +108,11 @@ def _differences(miss: NearMiss) -> str:
     return clean("; ".join(item.text for item in miss.differences))
 
 
-def _head(cohort: CohortHead) -> str:
+def _head(cohort: CohortHead, asked: Mapping[str, int]) -> str:
+    """Where, with the axes nobody asked for, and who leads there."""
     timed = "" if cohort.timed_pass == "unstated" else f" {cohort.timed_pass}"
-    return clean(f"{cohort.hardware.label}{timed}: {cohort.leader or 'no entry counts'}")
+    axes = "" if asked else f" {mapping_words(cohort.shape.axes)}"
+    return clean(f"{cohort.hardware.label}{timed}{axes}: {cohort.leader or 'no entry counts'}")
 
 
 def _print_excluded(console: Console, answer: Answer) -> None:
