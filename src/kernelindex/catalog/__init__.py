@@ -11,15 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernelindex.catalog.catalog import Catalog
+    from kernelindex.catalog.checking import Finding, check
     from kernelindex.catalog.correcting import correct
+    from kernelindex.catalog.exporting import export_digest, export_to
     from kernelindex.catalog.importing import import_records
+    from kernelindex.catalog.loading import load_export
+    from kernelindex.catalog.rebuilding import rebuild
 
-__all__ = ["Catalog", "correct", "import_records"]
+__all__ = [
+    "Catalog",
+    "Finding",
+    "check",
+    "correct",
+    "export_digest",
+    "export_to",
+    "import_records",
+    "load_export",
+    "rebuild",
+]
 
 _HOMES = {
     "Catalog": "catalog",
+    "Finding": "checking",
+    "check": "checking",
     "correct": "correcting",
+    "export_digest": "exporting",
+    "export_to": "exporting",
     "import_records": "importing",
+    "load_export": "loading",
+    "rebuild": "rebuilding",
 }
 
 

@@ -84,14 +84,21 @@ def find_standing(conn: Connection, *, everything: bool = False) -> None:
     conn.execute(insert(derived.work_runs).from_select(columns, rows))
 
 
-def _contested_runs(*, everything: bool) -> Any:
+def contested_digests(conn: Connection) -> set[str]:
+    """Published runs whose standing other runs or corrections decide."""
+    contested = conn.execute(_contested_runs(everything=True, staged=False)).scalars()
+    said = corrected("said", staged=False)
+    return {*contested, *conn.execute(select(said.c.run_digest)).scalars()}
+
+
+def _contested_runs(*, everything: bool, staged: bool = True) -> Any:
     """Runs of the keys that several runs share."""
-    obs = told("contested")
+    obs = told("contested", staged=staged)
     keys = select(obs.c.key).group_by(obs.c.key)
     if not everything:
         keys = keys.where(obs.c.key.in_(select(STAGED_OBSERVATIONS.c.key)))
     several = keys.having(func.count(obs.c.run_digest.distinct()) > 1)
-    rows = told("of_contested")
+    rows = told("of_contested", staged=staged)
     return select(rows.c.run_digest).where(rows.c.key.in_(several))
 
 

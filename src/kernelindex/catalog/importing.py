@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,9 @@ from kernelindex.catalog.staging import Stager, count_becomes
 from kernelindex.catalog.tables import truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Table
 
     from kernelindex.catalog.database import Database
     from kernelindex.catalog.intake import Row, Skipped, Snapshot
@@ -65,7 +65,8 @@ def import_records(
         with catalog.reading_long() as conn:
             becomes = count_becomes(conn)
         reach("staged")
-        superseding = derive_and_publish(catalog, change, stager, reader, dry_run=dry_run)
+        brought = Brought.of_snapshot(known, stager.sources)
+        superseding = derive_and_publish(catalog, change, brought, reader, dry_run=dry_run)
         if dry_run:
             discard_unfinished(catalog)
         else:
@@ -73,8 +74,28 @@ def import_records(
     return _report(stager, superseding, becomes, dry_run=dry_run)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What a change brings beside the staged rows, all of it small.
+
+    ``newest`` is the snapshot date of each source it covers; ``rows`` by table.
+    """
+
+    newest: Mapping[str, str]
+    rows: Mapping[Table, list[tuple[Any, ...]]]
+
+    @classmethod
+    def of_snapshot(cls, snapshot: Snapshot, sources: set[str]) -> Brought:
+        """An import's: its snapshot, covering these sources."""
+        covered = [(source, snapshot.digest) for source in sorted(sources)]
+        return cls(
+            newest=dict.fromkeys(sources, snapshot.fetched_at[:10]),
+            rows={truth.snapshots: [row_tuples.snapshot_row(snapshot)], truth.coverage: covered},
+        )
+
+
 def derive_and_publish(
-    catalog: Database, change: int, stager: Stager, reader: RunReader, *, dry_run: bool
+    catalog: Database, change: int, brought: Brought, reader: RunReader, *, dry_run: bool = False
 ) -> int:
     """Judge what the staged rows touch and publish, again where another change came between.
 
@@ -83,26 +104,27 @@ def derive_and_publish(
     missing = rederive(catalog, reader)
     for attempt in range(ATTEMPTS):
         version = change if not attempt else begin_change(catalog, "import", "again", "")
-        generation, superseding = prepare(catalog, version, stager, reader)
-        if dry_run or publish(catalog, version, generation, stager, missing):
+        generation, superseding = prepare(catalog, version, brought.newest, reader)
+        if dry_run or publish(catalog, version, generation, brought, missing):
             return superseding
     raise RuntimeError("other changes kept coming between")  # pragma: no cover
 
 
-def prepare(catalog: Database, version: int, stager: Stager, reader: RunReader) -> tuple[int, int]:
+def prepare(
+    catalog: Database, version: int, dates: Mapping[str, str], reader: RunReader
+) -> tuple[int, int]:
     """Judge all touched cohorts and compute the lists; nothing of it shows yet.
 
-    Returns the generation it holds for, and how many runs take the place of another.
+    ``dates`` has the date of the snapshot that is brought, by source. Returns the
+    generation this holds for, and how many runs take the place of another.
     """
-    sources = stager.sources
     with catalog.writing() as conn:
         generation = publishing.read_generation(conn)
         heads.find_standing(conn)
         superseding = heads.count_superseding(conn)
         before = newest_snapshots(conn)
-        date = stager.snapshot.fetched_at[:10]
-        newest = before | {s: max(date, before.get(s, "")) for s in sources}
-        changed = {s for s in sources if s in before and newest[s] != before[s]}
+        newest = before | {s: max(date, before.get(s, "")) for s, date in dates.items()}
+        changed = {s for s in dates if s in before and newest[s] != before[s]}
         touch_cohorts(conn, everything=False, sources=changed)
     reach("touched")
     judge_touched(catalog, version, newest, reader.fresh)
@@ -113,16 +135,14 @@ def prepare(catalog: Database, version: int, stager: Stager, reader: RunReader) 
 
 
 def publish(
-    catalog: Database, version: int, generation: int, stager: Stager, missing: list[str]
+    catalog: Database, version: int, generation: int, brought: Brought, missing: list[str]
 ) -> bool:
     """Make everything visible at once; False where another change was published meanwhile."""
-    snapshot = stager.snapshot
     with catalog.writing() as conn:
         if publishing.read_generation(conn, lock=True) != generation:
             return False
-        bulk.insert_rows(conn, truth.snapshots, [row_tuples.snapshot_row(snapshot)])
-        covered = [(source, snapshot.digest) for source in sorted(stager.sources)]
-        bulk.insert_rows(conn, truth.coverage, covered)
+        for table, rows in brought.rows.items():
+            bulk.insert_rows(conn, table, rows)
         publishing.publish_truth(conn)
         reach("published truth")
         publishing.publish_derived(conn, version)

@@ -23,9 +23,10 @@ SERVING_RUN = "ServingRun"
 SUBJECTS = ("implementationDigest", "workloadDigest", "protocolDigest", "environmentDigest")
 
 
-def text_digest(text: str) -> str:
-    """``sha256:`` of a text's UTF-8 bytes."""
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+def text_digest(text: str | bytes) -> str:
+    """``sha256:`` of bytes, or of a text's UTF-8 bytes."""
+    data = text.encode() if isinstance(text, str) else text
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def storable(text: str) -> str:

@@ -140,13 +140,13 @@ class Batch:
                 run = manifest
             if self._stager.is_recent(manifest.digest):
                 continue
-            self._stager.reader.note_manifest(manifest)
             row_of = row_tuples.manifest_row(manifest, self._stager.stamp)
             edition = self._published.get(manifest.digest)
             if edition is None:
                 self.bodies.append((manifest.digest, body_of(manifest)))
             if edition is None or edition < (row_of[-1], row_of[-2]):
                 self._put("manifests", row_of)
+                self._stager.reader.note_manifest(manifest)
         return run
 
     def _add_observation(self, observation: Observation, run: Manifest | None) -> None:
@@ -189,4 +189,4 @@ def count_becomes(conn: Connection) -> dict[str, int]:
     staged, published = truth.STAGED["manifests"], truth.manifests
     known = select(published.c.digest).where(published.c.digest == staged.c.digest)
     query = select(staged.c.kind, func.count()).where(~known.exists()).group_by(staged.c.kind)
-    return dict(conn.execute(query).tuples().all())
+    return {row[0]: row[1] for row in conn.execute(query)}

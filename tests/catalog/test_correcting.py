@@ -1,0 +1,74 @@
+"""Corrections: who says what, and that ranks follow at once and in any order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kernelindex.catalog import Catalog, check, correct, import_records
+from kernelindex.catalog.intake import Correction
+from kernelindex.errors import CatalogError, NotFoundError
+from tests.catalog.factories import World, make_snapshot
+
+
+def make_retraction(digest: str, reason: str = "wrong card") -> Correction:
+    return Correction(action="retract", run_digest=digest, actor="ada", reason=reason)
+
+
+def test_retracting_the_leader_makes_the_other_the_only_result(catalog_url: str) -> None:
+    world = World()
+    fast, slow = world.row("fast", 1000), world.row("slow", 3000)
+    with Catalog.create(catalog_url) as catalog:
+        import_records(catalog, make_snapshot(), [fast, slow])
+        said = make_retraction(fast.observation.run_digest)
+        assert correct(catalog, said, at="2026-03-01T00:00:00Z") is True
+        assert correct(catalog, said) is False
+        (cohort,) = catalog.cohorts()
+        assert (cohort.only_result, cohort.entry_count) == (True, 1)
+        row = catalog.run(fast.observation.run_digest)
+        assert row is not None
+        assert row.retracted == "wrong card"
+        causes = [event.cause for event in catalog.records().rows]
+        assert causes == ["retraction", "first_comparison"]
+        assert check(catalog) == []
+
+
+def test_superseding_by_hand_names_the_successor(catalog_url: str) -> None:
+    world = World()
+    old, new = world.row("a", 1000), world.row("a", 1500)
+    digests = [row.observation.run_digest for row in (old, new)]
+    said = Correction(
+        action="supersede", run_digest=digests[0], by_digest=digests[1], actor="ada", reason="rerun"
+    )
+    with Catalog.create(catalog_url) as catalog:
+        import_records(catalog, make_snapshot(), [old, new])
+        correct(catalog, said)
+        (cohort,) = catalog.cohorts()
+        (entry,) = catalog.entries([cohort.key])[cohort.key]
+        assert (entry.value, entry.other_runs) == (1500, ())
+        assert catalog.run(digests[0]).superseded_by == digests[1]
+
+
+def test_correction_that_comes_with_or_before_its_run_counts_the_same(catalog_url: str) -> None:
+    world = World()
+    fast, slow = world.row("fast", 1000), world.row("slow", 3000)
+    said = make_retraction(fast.observation.run_digest)
+    with Catalog.create(catalog_url) as catalog:
+        early = replace(slow, corrections=(said,))
+        import_records(catalog, make_snapshot(), [early])
+        import_records(catalog, make_snapshot("2"), [fast])
+        (cohort,) = catalog.cohorts()
+        assert cohort.entry_count == 1
+        assert catalog.run(fast.observation.run_digest).retracted == "wrong card"
+
+
+def test_correction_needs_actor_reason_and_a_known_run(sqlite_url: str) -> None:
+    world = World()
+    row = world.row("a", 1000)
+    with Catalog.create(sqlite_url) as catalog:
+        import_records(catalog, make_snapshot(), [row])
+        with pytest.raises(CatalogError, match="reason"):
+            correct(catalog, make_retraction(row.observation.run_digest, reason=" "))
+        with pytest.raises(NotFoundError):
+            correct(catalog, make_retraction("sha256:" + "0" * 64))

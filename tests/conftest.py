@@ -1,0 +1,93 @@
+"""Fixtures shared by all tests: an empty catalog on each database."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.postgres import Server, start_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TEMPLATE = "ki_template"
+_numbers = itertools.count(1)
+NO_SERVER = "PostgreSQL:"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server | str]:
+    """A running server, or in words why there is none."""
+    server = start_server()
+    yield server
+    if isinstance(server, Server):
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty migrated catalog to copy."""
+    from kernelindex.catalog import Catalog
+
+    path = tmp_path_factory.mktemp("template") / "ki.db"
+    Catalog.create(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: Server | str) -> Server | str:
+    """The server, with an empty migrated database to copy."""
+    from kernelindex.catalog import Catalog
+
+    if isinstance(postgres_server, Server):
+        postgres_server.execute(f"CREATE DATABASE {TEMPLATE}")
+        Catalog.create(postgres_server.url(TEMPLATE)).close()
+    return postgres_server
+
+
+@pytest.fixture
+def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+    """An empty catalog of its own on SQLite."""
+    path = tmp_path / f"ki-{next(_numbers)}.db"
+    shutil.copyfile(sqlite_template, path)
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def postgresql_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An empty catalog of its own on PostgreSQL; skips, counted aloud, without a server."""
+    server = request.getfixturevalue("postgres_template")
+    if not isinstance(server, Server):
+        pytest.skip(f"{NO_SERVER} {server}")
+    name = f"ki_{next(_numbers)}"
+    server.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+    yield server.url(name)
+    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("sqlite_url", id="sqlite"),
+        pytest.param("postgresql_url", id="postgresql", marks=pytest.mark.postgresql),
+    ]
+)
+def catalog_url(request: pytest.FixtureRequest) -> str:
+    """An empty catalog of its own, once on each database."""
+    url: str = request.getfixturevalue(request.param)
+    return url
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say aloud how many PostgreSQL tests did not run, and why."""
+    reasons = [
+        str(report.longrepr[2]).removeprefix(f"Skipped: {NO_SERVER} ")
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple) and NO_SERVER in report.longrepr[2]
+    ]
+    for reason in sorted(set(reasons)):
+        count = reasons.count(reason)
+        terminalreporter.write_line(f"PostgreSQL: {count} tests skipped: {reason}", yellow=True)
