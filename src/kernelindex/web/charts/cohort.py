@@ -203,7 +203,8 @@ def _alt(data: CohortInput, shown: Sequence[CohortEntry], left_out: int, scale: 
         lead = f"Only one result: {name}, {value}."
     elif sum(entry.leads for entry in shown) > 1:
         several = sum(entry.leads for entry in shown)
-        lead = f"{several} of {count} entries are not told apart; the smallest median is {value}."
+        many = f"All {count}" if several == count else f"{several} of {count}"
+        lead = f"{many} entries are not told apart; the smallest value is {value}."
         if data.direction == "higher":
             lead = lead.replace("smallest", "largest")
     else:

@@ -207,7 +207,7 @@ def _names(shown: Sequence[CohortEntry], layout: Layout) -> list[Layer]:
         style = "name-lead" if entry.leads else "name"
         name = fit_text(entry.name, room, 12.0, bold=entry.leads)
         names[style].append(text_row(x, y, name))
-        detail = fit_text(f"{entry.version or 'no version'} · {entry.level}", room, 10.5)
+        detail = fit_text(f"{entry.version} · {entry.level}", room, 10.5)
         details.append(text_row(x, y + 15, detail))
         ranks.append(text_row(layout.edge, y, rank_text(entry, len(shown) + layout.left_out)))
     found = [texts(style, rows) for style, rows in names.items() if rows]

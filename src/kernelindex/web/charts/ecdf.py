@@ -143,8 +143,9 @@ def _alt(data: EcdfInput, scale: Scale) -> str:
         max(data.first.values), max(data.second.values)
     )
     ratio = f" ({ratio_text(second / first)})" if first > 0 else ""
+    said = f"{names[0]} {scale.with_unit(first)}, {names[1]} {scale.with_unit(second)}{ratio}"
     return (
-        f"Medians: {names[0]} {scale.with_unit(first)}, {names[1]} {scale.with_unit(second)}{ratio}. "
+        f"Medians: {said}. "
         f"The ranges of their samples {'overlap' if overlap else 'do not overlap'}."
     )
 

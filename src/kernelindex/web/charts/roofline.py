@@ -17,7 +17,6 @@ from kernelindex.web.charts.layers import (
     Sheet,
     dots,
     layer,
-    px,
     segment,
     segments,
     text_row,
@@ -156,10 +155,8 @@ class _Drawing:
 
     @property
     def _up(self) -> Extent:
-        lowest = min(
-            min(point.tflops for point in self.points),
-            roof_at(self.data.roof.nominal, self._across.low),
-        )
+        left_end = roof_at(self.data.roof.nominal, self._across.low)
+        lowest = min(left_end, *(point.tflops for point in self.points))
         highest = max(self.data.roof.nominal_tflops, *(point.tflops for point in self.points))
         return Extent(lowest / 1.6, highest * 1.5, True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kernelindex.resolve.numbers import Scale, scale_for
 from kernelindex.web.charts.chart import WIDE, Cell, Chart, Frame, NotDrawn, Table
 from kernelindex.web.charts.layers import KeyItem, Sheet
-from kernelindex.web.charts.staircase_drawing import HEIGHT, MAX_LISTED, Drawing, Span
+from kernelindex.web.charts.staircase_drawing import MAX_LISTED, Drawing, Span
 from kernelindex.web.charts.text import clean_text
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def records_chart(data: RecordsInput, frame: Frame = WIDE) -> Chart | NotDrawn:
         frame=frame,
         left=drawing.left,
         right=drawing.right,
-        plot_height=HEIGHT,
+        plot_height=drawing.height,
         title=data.title,
         subtitle=data.setting,
         note=data.source,
@@ -129,9 +129,10 @@ def _alt(data: RecordsInput, spans: Sequence[Span], scale: Scale) -> str:
         now = f"Nobody leads alone now; {name} did last, at {value}"
     else:
         now = f"{name} leads since {last.start.isoformat()} at {value}"
-    many = f" after {len(spans)} leaders from {scale.with_unit(spans[0].value)}"
+    many = f"; the first of {len(spans)} leaders stood at {scale.with_unit(spans[0].value)}"
     struck = sum(span.struck for span in spans)
-    more = f" {struck} of them retracted." if struck else ""
+    more = f" {struck} of them was retracted." if struck == 1 else ""
+    more = f" {struck} of them were retracted." if struck > 1 else more
     return f"{now}{many if len(spans) > 1 else ', the only leader so far'}.{more}"
 
 

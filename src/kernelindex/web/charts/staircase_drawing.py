@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kernelindex.web.charts.chart import Frame
 
 HEIGHT = 220
+HEIGHT_OF_ONE = 96
 LEFT = 56
 AXIS_ROOM = 36
 LIST_LINE = 17
@@ -79,6 +80,11 @@ class Drawing:
         """Width of the plot."""
         return self.frame.width - self.left - self.right
 
+    @property
+    def height(self) -> int:
+        """Height of the plot; one step needs less."""
+        return HEIGHT if len(self.spans) > 1 else HEIGHT_OF_ONE
+
     def layers(self) -> list[Layer]:
         """Drops, steps, dots, strikes, numbers and the list of names."""
         found: list[Layer] = [self._axes(), self._heading()]
@@ -105,7 +111,7 @@ class Drawing:
         return self._days.position((day - self.spans[0].start).days, self.width)
 
     def _y(self, value: float) -> float:
-        return HEIGHT - self._up.position(value / self.scale.divisor, HEIGHT)
+        return self.height - self._up.position(value / self.scale.divisor, self.height)
 
     def _bar(self, span: Span) -> Row:
         """A step is never shorter than its dot; an open one runs to the edge."""
@@ -163,7 +169,7 @@ class Drawing:
         strikes: list[Row] = []
         names_at = edge + (26 if self.frame.is_narrow else 96)
         for place, (number, span) in enumerate(self.listed):
-            y = HEIGHT + AXIS_ROOM + LIST_LINE * place + 6
+            y = self.height + AXIS_ROOM + LIST_LINE * place + 6
             value = self.scale.with_unit(span.value)
             room = end - names_at - text_width(value, 11.0) - 18
             name = fit_text(f"{span.name}{self._ending(span)}", room, 11.0, bold=span.is_open)
@@ -198,7 +204,7 @@ class Drawing:
         y = Channel(
             extent.scale(),
             {
-                "values": ticks(extent, 6),
+                "values": ticks(extent, 6 if len(self.spans) > 1 else 3),
                 "format": ",.12~g",
                 "title": None,
                 "grid": True,
