@@ -6,7 +6,8 @@ from kernelindex.catalog.listing_reads import ListingReads
 from kernelindex.catalog.lookup_reads import LookupReads
 from kernelindex.catalog.ranking_reads import RankingReads
 from kernelindex.catalog.run_reads import RunReads
+from kernelindex.catalog.source_reads import SourceReads
 
 
-class Catalog(LookupReads, ListingReads, RankingReads, RunReads):
+class Catalog(LookupReads, ListingReads, RankingReads, RunReads, SourceReads):
     """Everything that can be asked of a catalog; ``open`` one that exists, or ``create``."""

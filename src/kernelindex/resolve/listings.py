@@ -1,0 +1,331 @@
+"""Lists of what the catalog holds: operations, implementations, projects, GPUs, sources."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pydantic import Field
+
+from kernelindex.catalog import cursors
+from kernelindex.errors import NotFoundError
+from kernelindex.registry.hardware import load_products
+from kernelindex.registry.sources_info import find_source, load_sources
+from kernelindex.resolve.answer import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kernelindex.catalog.rows import (
+        FacetCount,
+        HardwareRow,
+        ImplementationRow,
+        OperationRow,
+        Page,
+        ProjectRow,
+        SearchAnswer,
+    )
+    from kernelindex.catalog.source_reads import SnapshotRow
+
+Row = TypeVar("Row")
+
+
+class ListReads(Protocol):
+    """The reads of the catalog that lists are made of."""
+
+    def operations(self, family: str | None = None) -> Sequence[OperationRow]: ...
+
+    def implementations(
+        self,
+        *,
+        operation: str | None = None,
+        project: str | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> Page[ImplementationRow]: ...
+
+    def projects(self) -> Sequence[ProjectRow]: ...
+
+    def hardware(self) -> Sequence[HardwareRow]: ...
+
+    def facets(self) -> Sequence[FacetCount]: ...
+
+    def snapshots(self) -> Sequence[SnapshotRow]: ...
+
+    def search_text(self, query: str, limit: int = 20) -> SearchAnswer: ...
+
+
+class OperationLine(Part):
+    """One operation under our slug, or under its own digest where nothing is mapped."""
+
+    slug: str = Field(description="our slug, or the digest of an operation that is not mapped")
+    title: str = Field(description="its title")
+    family: str = Field(description="family, such as normalization")
+    mapped: bool = Field(description="whether it is an operation of our registry")
+    aliases: tuple[str, ...] = Field((), description="other names that find it")
+    digests: tuple[str, ...] = Field((), description="manifests that are this operation")
+    run_count: int = Field(description="runs of it")
+    cohort_count: int = Field(description="groups that may be compared")
+    shape_count: int = Field(description="exact workloads measured")
+    implementation_count: int = Field(description="implementations measured")
+
+
+class OperationList(Part):
+    """One page of operations."""
+
+    operations: tuple[OperationLine, ...] = Field(description="most runs first")
+    cursor: str | None = Field(None, description="asks for the next page")
+
+
+class ImplementationLine(Part):
+    """One implementation revision."""
+
+    digest: str = Field(description="digest of the implementation revision")
+    slug: str = Field(description="its slug")
+    title: str = Field(description="its title")
+    project: str = Field(description="project it belongs to")
+    operation: str = Field(description="operation it computes")
+    line_id: str = Field(alias="line", description="project and entry point, revision aside")
+    language: str = Field(description="language of the callable")
+    run_count: int = Field(description="runs of it")
+
+
+class ImplementationList(Part):
+    """One page of implementation revisions."""
+
+    implementations: tuple[ImplementationLine, ...] = Field(description="ordered by digest")
+    cursor: str | None = Field(None, description="asks for the next page")
+
+
+class ProjectLine(Part):
+    """One upstream library, author or vendor."""
+
+    slug: str = Field(description="its slug")
+    title: str = Field(description="its title")
+    digest: str | None = Field(None, description="digest of its manifest, where one is stored")
+    implementation_count: int = Field(description="implementation revisions of it")
+    run_count: int = Field(description="runs of them")
+
+
+class ProjectList(Part):
+    """One page of projects."""
+
+    projects: tuple[ProjectLine, ...] = Field(description="most runs first")
+    cursor: str | None = Field(None, description="asks for the next page")
+
+
+class HardwareLine(Part):
+    """One GPU product, or a label that no table knows, with runs here."""
+
+    id: str = Field(description="product id, or the label as the source wrote it")
+    label: str = Field(description="name to show")
+    family: str = Field(description="product family")
+    vendor: str = Field(description="vendor id")
+    architecture: str = Field(description="architecture id")
+    product_id: str | None = Field(None, description="id in the table of products, where known")
+    run_count: int = Field(description="runs on it")
+
+
+class HardwareList(Part):
+    """Every GPU that was measured on."""
+
+    hardware: tuple[HardwareLine, ...] = Field(description="most runs first")
+
+
+class HardwareDossier(HardwareLine):
+    """A GPU with its peaks; nominal ones are of dense operations, as the source prints them."""
+
+    peaks_flops: dict[str, float] = Field(
+        default_factory=dict, description="dtype: nominal dense operations per second"
+    )
+    bandwidth_bytes_s: float | None = Field(None, description="nominal memory bandwidth")
+    memory_bytes: int | None = Field(None, description="nominal memory")
+    l2_bytes: int | None = Field(None, description="second-level cache")
+    power_watts: float | None = Field(None, description="nominal board power")
+    attainable: dict[str, float] = Field(
+        default_factory=dict, description="measured peaks: dtype in FLOP/s, `copy` in B/s"
+    )
+    tick_ns: int | None = Field(None, description="resolution of event times seen in data")
+    source: str | None = Field(None, description="where the nominal figures are printed")
+
+
+class SnapshotLine(Part):
+    """One file that was read."""
+
+    digest: str = Field(description="digest of its bytes")
+    name: str = Field(description="file name")
+    size_bytes: int = Field(description="size")
+    fetched_at: str = Field(description="when it was read")
+    parser_version: int = Field(description="version of the reader")
+    url: str | None = Field(None, description="where it was fetched, if it was")
+
+
+class SourceLine(Part):
+    """One source of results."""
+
+    slug: str = Field(description="its slug")
+    title: str = Field(description="its name")
+    homepage: str | None = Field(None, description="its address")
+    licence: str | None = Field(None, description="licence of its data, where known")
+    attribution: str = Field("", description="whom to credit")
+    run_count: int = Field(description="runs it told of")
+    freshness_days: int | None = Field(None, description="how often it is expected to publish")
+    snapshots: tuple[SnapshotLine, ...] = Field((), description="files read, newest first")
+
+
+class SourceList(Part):
+    """Every source that is known, imported or not."""
+
+    sources: tuple[SourceLine, ...] = Field(description="most runs first")
+
+
+class Hit(Part):
+    """One thing whose name matches."""
+
+    kind: str = Field(description="operation, implementation, project or hardware")
+    slug: str = Field(description="its slug or id")
+    title: str = Field(description="its title")
+    subtitle: str = Field("", description="what tells it from others of its name")
+    score: float = Field(description="higher is better, within one search")
+    run_count: int = Field(description="runs of it")
+
+
+class SearchResult(Part):
+    """What a text search found."""
+
+    query: str = Field(description="the words searched for")
+    hits: tuple[Hit, ...] = Field(description="best first")
+    suggestions: tuple[str, ...] = Field((), description="known spellings, where nothing matches")
+
+
+def search(catalog: ListReads, query: str, *, limit: int = 20) -> SearchResult:
+    """Things whose names hold every word of a query."""
+    found = catalog.search_text(query, limit)
+    hits = tuple(Hit(**asdict(hit)) for hit in found.hits)
+    return SearchResult(query=query, hits=hits, suggestions=found.suggestions)
+
+
+def list_operations(
+    catalog: ListReads, *, family: str | None = None, cursor: str | None = None, limit: int = 50
+) -> OperationList:
+    """A page of operations, those with most runs first."""
+    filters = {"list": "operations", "family": family}
+    rows, after = _page(catalog.operations(family), filters, cursor, limit)
+    return OperationList(operations=tuple(map(view_operation, rows)), cursor=after)
+
+
+def list_implementations(
+    catalog: ListReads,
+    *,
+    operation: str | None = None,
+    project: str | None = None,
+    cursor: str | None = None,
+    limit: int = 50,
+) -> ImplementationList:
+    """A page of implementation revisions, by digest."""
+    page = catalog.implementations(operation=operation, project=project, cursor=cursor, limit=limit)
+    rows = tuple(ImplementationLine(**asdict(row)) for row in page.rows)
+    return ImplementationList(implementations=rows, cursor=page.cursor)
+
+
+def list_projects(catalog: ListReads, *, cursor: str | None = None, limit: int = 50) -> ProjectList:
+    """A page of projects, those with most runs first."""
+    rows, after = _page(catalog.projects(), {"list": "projects"}, cursor, limit)
+    return ProjectList(projects=tuple(ProjectLine(**asdict(row)) for row in rows), cursor=after)
+
+
+def list_hardware(catalog: ListReads) -> HardwareList:
+    """Every GPU that was measured on."""
+    rows = tuple(HardwareLine(**asdict(row)) for row in catalog.hardware())
+    return HardwareList(hardware=rows)
+
+
+def show_hardware(catalog: ListReads, ident: str) -> HardwareDossier:
+    """A GPU that was measured on, with its peaks.
+
+    Raises NotFoundError ``hardware.not_found``.
+    """
+    row = next((one for one in catalog.hardware() if one.id == ident), None)
+    if row is None:
+        raise NotFoundError(
+            f"no run here was measured on {ident!r}; the list of hardware has the ids",
+            code="hardware.not_found",
+        )
+    return HardwareDossier(**asdict(row), **_peaks(row.product_id))
+
+
+def list_sources(catalog: ListReads) -> SourceList:
+    """Every known source with its runs and the files that were read."""
+    counts = {item.value: item.count for item in catalog.facets() if item.facet == "source"}
+    snapshots = catalog.snapshots()
+    slugs = {*counts, *load_sources(), *(row.told for row in snapshots)}
+    ordered = sorted(slugs, key=lambda slug: (-counts.get(slug, 0), slug))
+    return SourceList(
+        sources=tuple(_source(slug, counts.get(slug, 0), snapshots) for slug in ordered)
+    )
+
+
+def show_source(catalog: ListReads, slug: str) -> SourceLine:
+    """One source.
+
+    Raises NotFoundError ``source.not_found``.
+    """
+    for source in list_sources(catalog).sources:
+        if source.slug == slug:
+            return source
+    raise NotFoundError(f"no source is called {slug!r} here", code="source.not_found")
+
+
+def view_operation(row: OperationRow) -> OperationLine:
+    """An operation in a list."""
+    return OperationLine(**asdict(row))
+
+
+def _page(
+    rows: Sequence[Row],
+    filters: dict[str, Any],
+    cursor: str | None,
+    limit: int,
+    key: Callable[[Any], tuple[Any, ...]] = lambda row: (-row.run_count, row.slug),
+) -> tuple[Sequence[Row], str | None]:
+    """The rows after a cursor's, in the order of ``key``; the lists here are short."""
+    after = cursors.decode_cursor(filters, cursor)
+    left = [row for row in rows if after is None or key(row) > after]
+    shown = left[: cursors.check_limit(limit)]
+    more = len(left) > len(shown)
+    return shown, cursors.encode_cursor(filters, key(shown[-1])) if more else None
+
+
+def _peaks(product_id: str | None) -> dict[str, Any]:
+    product = load_products().get(product_id) if product_id else None
+    if product is None:
+        return {}
+    return {
+        "peaks_flops": dict(product.peaks_flops),
+        "bandwidth_bytes_s": product.bandwidth_bytes_s,
+        "memory_bytes": product.memory_bytes,
+        "l2_bytes": product.l2_bytes,
+        "power_watts": product.power_watts,
+        "attainable": {name: peak.value for name, peak in product.attainable.items()},
+        "tick_ns": product.tick_ns,
+        "source": product.source,
+    }
+
+
+def _source(slug: str, runs: int, snapshots: Sequence[SnapshotRow]) -> SourceLine:
+    info = find_source(slug)
+    lines = (
+        SnapshotLine(**{name: getattr(row, name) for name in SnapshotLine.model_fields})
+        for row in snapshots
+        if row.told == slug
+    )
+    return SourceLine(
+        slug=slug,
+        title=info.title if info else slug,
+        homepage=info.homepage if info else None,
+        licence=info.licence if info else None,
+        attribution=info.attribution if info else "",
+        run_count=runs,
+        freshness_days=info.freshness_days if info else None,
+        snapshots=tuple(lines),
+    )
