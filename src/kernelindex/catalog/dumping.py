@@ -28,7 +28,7 @@ def dump_truth(
 
     Bodies are left out that nothing published names.
     """
-    tables = [*truth.EXPORTED, *([truth.community] if community else [])]
+    tables = [*truth.EXPORTED, *(truth.COMMUNITY if community else ())]
     for table in tables:
         for row in _rows(conn, _published(table)):
             yield table.name, row

@@ -163,6 +163,45 @@ community = Table(
     Column("state", Name, nullable=False),
     Column("body", Words, nullable=False),
     Index("ix_community_subject_digest", "subject_digest"),
+    Index("ix_community_state_created_at", "state", "created_at"),
+    Index("ix_community_author_created_at", "author", "created_at"),
+)
+
+community_audit = Table(
+    "community_audit",
+    metadata,
+    Column("id", Digest, primary_key=True),
+    Column("at", Name, nullable=False),
+    Column("actor", Words, nullable=False),
+    Column("action", Name, nullable=False),
+    Column("subject", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("detail", Words, nullable=False),
+    Index("ix_community_audit_at", "at"),
+    Index("ix_community_audit_subject", "subject"),
+)
+"""Append-only: a trigger of its migration refuses to change or delete a row."""
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("owner", Words, nullable=False),
+    Column("scopes", Words, nullable=False),
+    Column("secret_hash", Name, nullable=False),
+    Column("created_at", Name, nullable=False),
+    Column("expires_at", Name, nullable=False),
+    Column("revoked_at", Name),
+    Column("last_used_at", Name),
+)
+
+admin_sessions = Table(
+    "admin_sessions",
+    metadata,
+    Column("token_hash", Name, primary_key=True),
+    Column("key_id", ForeignKey("api_keys.id"), nullable=False),
+    Column("created_at", Name, nullable=False),
+    Column("expires_at", Name, nullable=False),
 )
 
 changes = Table(
@@ -210,4 +249,7 @@ EXPORTED = (
     evidence_bundles,
     evidence_subjects,
 )
-"""Everything an export holds; ``community`` only where asked for."""
+"""Everything an export holds; what people wrote only where asked for."""
+
+COMMUNITY = (community, community_audit)
+"""What people wrote and what became of it; keys and sessions never leave the database."""
