@@ -8,6 +8,7 @@ from kernelindex.registry.operations import load_operations
 from kernelindex.resolve.answer import Suggestion
 from kernelindex.resolve.blocks import PASS_ORDER
 from kernelindex.resolve.findings import device_filters
+from kernelindex.resolve.matching import is_device
 from kernelindex.resolve.query import to_query
 from kernelindex.resolve.wording import is_verified, listed
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kernelindex.resolve.settled import Settled
 
 MAX_SUGGESTIONS = 8
-RELATIVES_LIMIT = 300
+RELATIVES_LIMIT = 200
 UNSTATED = "unstated"
 
 
@@ -56,13 +57,19 @@ def suggest(
 ) -> tuple[Suggestion, ...]:
     """Narrower or corrected questions, each one click or one paste away."""
     found = list(meaning.suggestions)
-    if not findings.fits:
+    if not findings.fits and not _is_near_on_device(meaning, findings):
         found += _relatives(catalog, meaning)
     for row in findings.fits if settled.open_fields else ():
         query = to_query(meaning.request, **_narrowing(row, settled.open_fields))
         found.append(Suggestion(text=_about(row, settled.open_fields), query=query))
     unique = {item.query: item for item in reversed(found)}
     return tuple(reversed(unique.values()))[:MAX_SUGGESTIONS]
+
+
+def _is_near_on_device(meaning: Meaning, findings: Findings) -> bool:
+    """Whether the operation itself was measured on the asked device."""
+    device = meaning.device
+    return device is not None and any(is_device(row, device) for _, row in findings.near)
 
 
 def _relatives(catalog: Reads, meaning: Meaning) -> Iterator[Suggestion]:
