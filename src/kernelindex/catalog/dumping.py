@@ -91,7 +91,7 @@ def _published(table: Table) -> Any:
 
 def _rows(conn: Connection, query: Any) -> Iterator[dict[str, Any]]:
     with conn.execution_options(yield_per=ROWS_AT_ONCE).execute(query) as result:
-        names = [str(name) for name in result.keys()]
+        names = [str(column.name) for column in query.selected_columns]
         for row in result:
             yield dict(zip(names, map(_plain, row), strict=True))
 

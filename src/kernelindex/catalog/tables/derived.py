@@ -33,7 +33,7 @@ runs = Table(
     Column("operation", Name, nullable=False),
     Column("shape_key", Digest, nullable=False),
     Column("cohort_key", Digest),
-    Column("entry_key", Digest),
+    Column("entry_key", Words),
     Column("comparison_key", Digest),
     Column("implementation_digest", Digest, nullable=False),
     Column("workload_digest", Digest, nullable=False),
@@ -93,11 +93,9 @@ entries = Table(
     Column("cohort_key", Digest, primary_key=True),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("position", Integer, primary_key=True, autoincrement=False),
-    Column("entry_key", Digest, nullable=False),
+    Column("entry_key", Words, nullable=False),
     Column("run_digest", Digest, nullable=False),
     Column("doc", Words, nullable=False),
-    Index("ix_entries_run_digest", "run_digest"),
-    sqlite_with_rowid=False,
 )
 
 record_events = Table(
