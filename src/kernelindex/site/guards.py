@@ -1,0 +1,140 @@
+"""What stands between the network and the pages: limits on what comes in, headers on what goes out.
+
+One plain ASGI middleware, since each layer of them costs every request.
+"""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+    from typing import Any
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    Headers = list[tuple[bytes, bytes]]
+
+MOST_PATH: Final = 2_048
+MOST_QUERY: Final = 8_192
+MOST_BODY: Final = 2 * 1024 * 1024
+LEAST_COMPRESSED: Final = 1_024
+COMPRESSION: Final = 4
+COMPRESSIBLE: Final = (b"text/", b"application/json", b"application/problem+json", b"image/svg")
+POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+SECURITY: Final[tuple[tuple[bytes, bytes], ...]] = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"strict-origin-when-cross-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), browsing-topics=()"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+)
+
+
+class Guards:
+    """Refuses what is too large, and adds security headers and compression to answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        answer = _Answer(send, accepts_gzip=_accepts_gzip(scope))
+        refused = _refusal(scope)
+        if refused:
+            await _refuse(answer.send, *refused)
+            return
+        body = _Body(receive)
+        await self.app(scope, body.receive, answer.send)
+
+
+class _Body:
+    """The request's body, which ends early where it grows beyond the limit."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._seen = 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if self._seen > MOST_BODY else message
+
+
+class _Answer:
+    """An answer on its way out; one whole body is compressed, a stream passes as it is."""
+
+    def __init__(self, send: Send, *, accepts_gzip: bool) -> None:
+        self._send = send
+        self._accepts_gzip = accepts_gzip
+        self._start: MutableMapping[str, Any] | None = None
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = _with_security(message.get("headers", []))
+            self._start = message
+            return
+        if self._start is not None:
+            start, self._start = self._start, None
+            if self._accepts_gzip and not message.get("more_body"):
+                _compress(start, message)
+            await self._send(start)
+        await self._send(message)
+
+
+def _with_security(headers: Headers) -> Headers:
+    present = {name for name, _ in headers}
+    return [*headers, *(pair for pair in SECURITY if pair[0] not in present)]
+
+
+def _compress(start: MutableMapping[str, Any], message: Message) -> None:
+    """Compress a whole body in place where it is text, long enough, and not compressed yet."""
+    body, headers = message.get("body", b""), dict(start["headers"])
+    kind = headers.get(b"content-type", b"")
+    if len(body) < LEAST_COMPRESSED or b"content-encoding" in headers:
+        return
+    if not kind.startswith(COMPRESSIBLE):
+        return
+    message["body"] = gzip.compress(body, COMPRESSION, mtime=0)
+    changed = {b"content-encoding": b"gzip", b"content-length": b"%d" % len(message["body"])}
+    kept = [pair for pair in start["headers"] if pair[0] not in changed]
+    start["headers"] = [*kept, *changed.items(), *_vary(headers)]
+
+
+def _vary(headers: dict[bytes, bytes]) -> Headers:
+    return [] if b"vary" in headers else [(b"vary", b"Accept-Encoding")]
+
+
+def _accepts_gzip(scope: Scope) -> bool:
+    return any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])
+
+
+def _refusal(scope: Scope) -> tuple[int, str] | None:
+    """Status and words where a request is too large to be read."""
+    if len(scope.get("raw_path") or scope["path"]) > MOST_PATH:
+        return 414, f"The address is longer than {MOST_PATH} characters."
+    if len(scope["query_string"]) > MOST_QUERY:
+        return 414, f"The query is longer than {MOST_QUERY} characters."
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit() and int(value) > MOST_BODY:
+            return 413, f"The body is larger than {MOST_BODY} bytes."
+    return None
+
+
+async def _refuse(send: Send, status: int, words: str) -> None:
+    body = f"{words}\n".encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

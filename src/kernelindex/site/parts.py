@@ -1,0 +1,69 @@
+"""Everything that is mounted, in one list.
+
+The API and the community's pages are parts of their own: the API is an ASGI application
+made by ``kernelindex.api.app.create_api(catalog)`` and answers below ``/api/v1``; pages of the community
+are pages like others (``web.pages``).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from kernelindex.web.assets import load_assets
+from kernelindex.web.pages import page_routes
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from kernelindex.catalog.catalog import Catalog
+
+FOREVER = "public, max-age=31536000, immutable"
+
+
+def all_routes(catalog: Catalog) -> list[BaseRoute]:
+    """The routes of the whole site, the most asked first."""
+    return [
+        *page_routes(),
+        Route("/static/{name}", static, name="static"),
+        Route("/health", health, name="health"),
+        *_charts(),
+        *_api(catalog),
+    ]
+
+
+async def static(request: Request) -> Response:
+    """A static file by its content's name; kept for ever."""
+    asset = load_assets().get(request.path_params["name"])
+    if asset is None:
+        return Response("no such file\n", status_code=404, media_type="text/plain")
+    etag = f'"{asset.name}"'
+    headers = {"cache-control": FOREVER, "etag": etag, "vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["content-encoding"] = "gzip"
+        return Response(asset.compressed, headers=headers, media_type=asset.media_type)
+    return Response(asset.body, headers=headers, media_type=asset.media_type)
+
+
+def health(request: Request) -> Response:
+    """Whether the catalog answers, and how much is in it."""
+    runs = request.app.state.catalog.run_count()
+    return JSONResponse({"status": "ok", "runs": runs}, headers={"cache-control": "no-store"})
+
+
+def _charts() -> list[BaseRoute]:
+    name = "kernelindex.web.pages.charts"
+    return list(import_module(name).routes) if find_spec(name) else []
+
+
+def _api(catalog: Catalog) -> list[BaseRoute]:
+    name = "kernelindex.api"
+    if find_spec(name) is None or find_spec(f"{name}.app") is None:
+        return []
+    return [Mount("/api/v1", import_module(f"{name}.app").create_api(catalog))]

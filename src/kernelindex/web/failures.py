@@ -1,0 +1,174 @@
+"""The one place where an error becomes a page and a status."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from kernelindex.errors import (
+    AmbiguousError,
+    CatalogError,
+    KernelIndexError,
+    NotFoundError,
+    RequestError,
+)
+from kernelindex.web import paths
+from kernelindex.web.context import Page, told
+from kernelindex.web.handling import page_response
+from kernelindex.web.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from starlette.requests import Request
+
+log = logging.getLogger(__name__)
+
+STATUSES: tuple[tuple[type[KernelIndexError], int], ...] = (
+    (NotFoundError, 404),
+    (AmbiguousError, 300),
+    (RequestError, 400),
+)
+TITLES = {
+    300: "Several things have this name",
+    400: "This cannot be read",
+    404: "Nothing is here",
+    405: "This address takes no such request",
+    413: "That is too large",
+    414: "This address is too long",
+    429: "Too many requests",
+    500: "Something broke here",
+    503: "This took too long",
+}
+MOST_MATCHES = 20
+MOST_ECHO = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One thing that may have been meant."""
+
+    title: str = told("what it is called")
+    kind: str = told("what kind of thing it is")
+    href: str = told("where it is; empty where it has no page")
+    digest: str = told("its digest, where it has one", default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailurePage(Page):
+    """A request that was not answered, why, and what to do instead."""
+
+    template: ClassVar[str] = "failure.html"
+
+    status: int = told("HTTP status")
+    code: str = told("stable code of the reason")
+    reason: str = told("what was seen and what was wanted, in a sentence")
+    asked: str = told("the address that was asked for, cut to a readable length")
+    word: str = told("words of the address to ask about instead", default="")
+    choices: tuple[Choice, ...] = told("things that may have been meant", default=())
+
+
+def status_of(error: KernelIndexError) -> int:
+    """The HTTP status of a deliberate error."""
+    if isinstance(error, CatalogError) and error.code == "catalog.read_time_limit":
+        return 503
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+
+
+def show_error(request: Request, error: Exception) -> Response:
+    """The page of a deliberate error."""
+    assert isinstance(error, KernelIndexError)
+    status = status_of(error)
+    if status == 500:
+        log.error("%s: %s", error.code, error.message)
+    return failure_response(
+        request, status, error.code, error.message, choices=_choices(error.details)
+    )
+
+
+def show_http_error(request: Request, error: Exception) -> Response:
+    """The page of an address that no route has, or of a method that it does not take."""
+    assert isinstance(error, HTTPException)
+    reason = {
+        404: "No page has this address.",
+        405: f"{request.method} is not possible here.",
+    }.get(error.status_code, str(error.detail))
+    return failure_response(
+        request, error.status_code, f"http.{error.status_code}", reason, headers=error.headers
+    )
+
+
+def show_unexpected(request: Request, _error: Exception) -> Response:
+    """The page of a bug; what happened is in the log, not on the page."""
+    return failure_response(
+        request, 500, "unexpected", "The server failed; the failure is in its log."
+    )
+
+
+def failure_response(
+    request: Request,
+    status: int,
+    code: str,
+    reason: str,
+    *,
+    choices: tuple[Choice, ...] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """A page that says what went wrong and offers a way on."""
+    page = FailurePage(
+        title=TITLES.get(status, "This did not work"),
+        status=status,
+        code=code,
+        reason=reason,
+        asked=visible(request.url.path)[:MOST_ECHO],
+        word=_word(request.url.path),
+        choices=choices,
+        indexed=False,
+    )
+    response = page_response(request, page, status)
+    response.headers["cache-control"] = "no-store"
+    response.headers.update(headers or {})
+    return response
+
+
+Shown = "Callable[[Request, Exception], Response | Awaitable[Response]]"
+HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Response]] = {
+    KernelIndexError: show_error,
+    HTTPException: show_http_error,
+    Exception: show_unexpected,
+}
+
+
+def _choices(details: Mapping[str, object]) -> tuple[Choice, ...]:
+    matches = details.get("matches", ())
+    found = matches if isinstance(matches, list | tuple) else ()
+    return tuple(_choice(item) for item in found[:MOST_MATCHES] if isinstance(item, dict))
+
+
+def _choice(match: Mapping[str, str]) -> Choice:
+    digest, kind = match.get("digest", ""), match.get("kind", "")
+    return Choice(
+        title=match.get("title") or digest, kind=kind, href=_href(kind, digest), digest=digest
+    )
+
+
+def _href(kind: str, digest: str) -> str:
+    places = {
+        "BenchmarkRun": paths.run_permalink,
+        "ServingRun": paths.run_permalink,
+        "OperationSpec": paths.operation,
+        "ImplementationRevision": paths.implementation,
+        "SoftwareProject": paths.project,
+    }
+    place = places.get(kind)
+    return place(digest) if place and digest else ""
+
+
+def _word(path: str) -> str:
+    """The last part of an address as words, where it can be asked about."""
+    last = path.rstrip("/").rpartition("/")[2]
+    return last.replace("-", " ").replace("_", " ") if last.isascii() and len(last) < 80 else ""

@@ -1,0 +1,156 @@
+"""A cohort as rows: the one grammar of entry, value, interval, ratio, limit, level, doubts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kernelindex.resolve.numbers import scale_for, significant
+from kernelindex.resolve.row_words import (
+    half_width,
+    inline_doubts,
+    is_memory_bound,
+    least_ns,
+    memory_words,
+    own_doubts,
+    path_words,
+    percent_words,
+    rank_words,
+    rate_words,
+    ratio_words,
+    shared_words,
+)
+from kernelindex.web import paths
+from kernelindex.web.context import told
+from kernelindex.web.show import align, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from markupsafe import Markup
+
+    from kernelindex.resolve.answer import Cohort, Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One entry as cells, ready to print."""
+
+    rank: str = told("rank or range, with = for a tie")
+    tied: bool = told("whether it shares its tie with another row")
+    first: bool = told("whether no other entry is surely better")
+    this: bool = told("whether it is the run that the page is about")
+    title: str = told("what ran")
+    href: str = told("path of the implementation's page")
+    path: str = told("path and version below the title")
+    run: str = told("path of the run's page")
+    value: Markup = told("the value in the table's unit, padded to align")
+    exact: str = told("the unrounded value with its stored unit")
+    interval: Markup = told("half width of the 95 % interval in percent, where known")
+    ratio: Markup = told("value over the leader's")
+    rate: Markup = told("achieved rate in the table's rate unit")
+    nominal: Markup = told("percent of the nominal peak")
+    attainable: Markup = told("percent of the attainable peak")
+    memory: str = told("peak memory of the same case, where measured")
+    level: str = told("evidence level")
+    doubts: tuple[str, ...] = told("doubts that not every row has, at most two and a count")
+    stack: str = told("software versions, where stated")
+    why_not: str = told("what keeps it from being deployable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """A table of entries and which of its columns say anything."""
+
+    unit: str = told("unit of every value")
+    rate_unit: str = told("unit of the rate: TFLOP/s, or TB/s where memory binds")
+    shared: str = told("the doubts that every row has, said once")
+    rows: tuple[Row, ...] = told("entries in rank order")
+    left_out: int = told("further entries that are not shown")
+    has_interval: bool = told("whether any row has an interval")
+    has_rate: bool = told("whether any row has a rate")
+    has_attainable: bool = told("whether any row knows the attainable peak")
+    has_memory: bool = told("whether any row has its memory measured")
+    ranked: bool = told("whether there is anything to rank")
+
+
+def build_rows(cohort: Cohort, *, this_run: str | None = None, most: int = 50) -> Rows:
+    """The first ``most`` entries of a cohort as a table; ``this_run`` is marked."""
+    entries = cohort.entries[:most]
+    scale = scale_for([entry.run.primary.value for entry in entries], cohort.metric.unit)
+    by_memory = is_memory_bound(entries)
+    columns = _columns(entries, scale.show, by_memory=by_memory)
+    rows = tuple(
+        _row(cohort, entry, entries, dict(zip(_ALIGNED, cells, strict=True)), this_run)
+        for entry, cells in zip(entries, zip(*columns, strict=True), strict=True)
+    )
+    return Rows(
+        unit=scale.unit or cohort.metric.metric,
+        rate_unit="TB/s" if by_memory else "TFLOP/s",
+        shared=shared_words(cohort) if cohort.entry_count > 1 else "",
+        rows=rows,
+        left_out=max(0, cohort.entry_count - len(rows)),
+        has_interval=any(row.interval for row in rows),
+        has_rate=any(row.rate for row in rows),
+        has_attainable=any(row.attainable for row in rows),
+        has_memory=any(row.memory for row in rows),
+        ranked=not cohort.only_result,
+    )
+
+
+_ALIGNED = ("value", "interval", "ratio", "rate", "nominal", "attainable")
+
+
+def _columns(
+    entries: Sequence[Entry], show: Callable[[float, float | None], str], *, by_memory: bool
+) -> list[tuple[Markup, ...]]:
+    """The numeric columns, each aligned on its decimal points."""
+    limits = [entry.limit for entry in entries]
+    return [
+        align([show(entry.run.primary.value, half_width(entry)) for entry in entries]),
+        align([_interval(entry) for entry in entries]),
+        align([ratio_words(entry) for entry in entries]),
+        align([rate_words(entry, by_memory=by_memory) for entry in entries]),
+        align([percent_words(one.percent_nominal if one else None) for one in limits]),
+        align([percent_words(one.percent_attainable if one else None) for one in limits]),
+    ]
+
+
+def _row(
+    cohort: Cohort,
+    entry: Entry,
+    entries: Sequence[Entry],
+    cells: dict[str, Markup],
+    this_run: str | None,
+) -> Row:
+    title, *rest = path_words(entry.implementation, entry.revision)
+    rank = rank_words(entry, entries)
+    primary = entry.run.primary
+    return Row(
+        rank=rank,
+        tied=rank.endswith("="),
+        first=entry.rank is not None and entry.rank.low == 1,
+        this=this_run is not None and this_run in (entry.run.digest, *entry.other_runs),
+        title=title,
+        href=paths.implementation(entry.implementation.slug),
+        path=" · ".join(_with_project(entry, title, rest)),
+        run=paths.run(entry.run.digest),
+        exact=exact(primary.value, primary.unit),
+        memory=memory_words(entry),
+        level=entry.evidence,
+        doubts=inline_doubts(own_doubts(cohort, entry), least_ns(cohort)),
+        stack=", ".join(f"{name} {version}" for name, version in entry.stack.items()),
+        why_not="; ".join(entry.why_not),
+        **cells,
+    )
+
+
+def _with_project(entry: Entry, title: str, rest: list[str]) -> list[str]:
+    """``project · path · version``: a code path is not named by its title alone."""
+    project = entry.implementation.project
+    return rest if not project or project.casefold() == title.casefold() else [project, *rest]
+
+
+def _interval(entry: Entry) -> str:
+    half, value = half_width(entry), entry.run.primary.value
+    return f"±{significant(100 * half / value, 2)}" if half and value else ""

@@ -1,0 +1,115 @@
+"""Small pieces of text that several pages print."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from markupsafe import Markup, escape
+
+from kernelindex.resolve.numbers import scale_for, signed_time, significant
+from kernelindex.web.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kernelindex.resolve.answer import DoubtRef, LimitRef
+
+_WHOLE = re.compile(r"-?[0-9,]*")
+
+
+def align(numbers: Sequence[str]) -> tuple[Markup, ...]:
+    """Numbers whose decimal points stand below each other in a right-aligned column.
+
+    What a number lacks to the longest tail of the column follows it unseen, as the very
+    characters that are wider elsewhere, so any font of tabular figures aligns.
+    """
+    tails = [number[len(_WHOLE.match(number)[0]) :] for number in numbers]  # type: ignore[index]
+    longest = max(tails, key=len, default="")
+    return tuple(
+        _padded(number, longest[len(tail) :]) for number, tail in zip(numbers, tails, strict=True)
+    )
+
+
+def _padded(number: str, rest: str) -> Markup:
+    safe = escape(visible(number))
+    return Markup("%s<i>%s</i>") % (safe, rest) if number and rest else safe
+
+
+@lru_cache(maxsize=4096)
+def value(number: float, unit: str) -> str:
+    """One number with the unit that suits it: ``64.0 ms``."""
+    return scale_for([number], unit).with_unit(number)
+
+
+def exact(number: float, unit: str) -> str:
+    """The unrounded number with its unit: ``63,962,017 ns``."""
+    whole = int(number) if float(number).is_integer() else number
+    return f"{whole:,} {unit}" if unit else f"{whole:,}"
+
+
+def words(token: str) -> str:
+    """A token as words: ``source_native`` is ``source native``."""
+    return token.replace("_", " ")
+
+
+def pairs(mapping: Mapping[str, Any]) -> str:
+    """``a=1 b=2`` of a flat mapping."""
+    return " ".join(f"{name}={item}" for name, item in mapping.items())
+
+
+def document(data: object) -> str:
+    """A JSON document for reading: two spaces, keys in the order stored."""
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()
+
+
+def sentence(text: str) -> str:
+    """``text`` with a capital and a full stop."""
+    said = text.strip()
+    if not said:
+        return ""
+    return said[0].upper() + said[1:] + ("" if said[-1] in ".!?" else ".")
+
+
+def doubt_label(doubt: DoubtRef, beside_ns: float | None = None) -> str:
+    """The class of a doubt, and its size with sign where known: ``shifts about +1.0 ms``."""
+    if doubt.effect == "blocks":
+        return "blocks a claim"
+    if doubt.shift_ns:
+        return f"shifts it, about {signed_time(doubt.shift_ns, beside_ns)}"
+    return "shifts it" if doubt.effect == "shifts" else "note"
+
+
+def limit_words(limit: LimitRef) -> str:
+    """Achieved rate and both percentages, each labelled, an absent one said to be absent."""
+    rates = (
+        f"{significant(limit.tflops)} TFLOP/s" if limit.tflops else "",
+        f"{significant(limit.tbps)} TB/s" if limit.tbps else "",
+    )
+    said = [rate for rate in rates if rate]
+    peak = {"compute": "compute peak", "memory": "memory bandwidth"}.get(limit.bound or "", "peak")
+    if limit.percent_nominal is not None:
+        said.append(f"{significant(limit.percent_nominal)} % of the nominal {peak}")
+        attainable = limit.percent_attainable
+        said.append(
+            "the attainable one is not measured here"
+            if attainable is None
+            else f"{significant(attainable)} % of the attainable one"
+        )
+    return "; ".join(said)
+
+
+def attainable_place(limit: LimitRef) -> float | None:
+    """Where the attainable peak stands, in percent of the nominal one."""
+    if not limit.percent_attainable or not limit.percent_nominal:
+        return None
+    return round(100 * limit.percent_nominal / limit.percent_attainable, 2)
+
+
+def samples_words(count: int | None) -> str:
+    """How many samples stand behind a number."""
+    if count is None:
+        return "samples not stated"
+    return "one sample" if count == 1 else f"{count:,} samples"
