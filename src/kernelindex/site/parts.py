@@ -1,8 +1,7 @@
 """Everything that is mounted, in one list.
 
-The API and the community's pages are parts of their own: the API is an ASGI application
-made by ``kernelindex.api.app.create_api(catalog)`` and answers below ``/api/v1``; pages of the community
-are pages like others (``web.pages``).
+The API is an ASGI application of its own, made by ``kernelindex.api.app.create_api(catalog)``,
+and answers below ``/api/v1``; pages of the community are pages like others (``web.pages``).
 """
 
 from __future__ import annotations

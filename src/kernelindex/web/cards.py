@@ -51,6 +51,7 @@ class Card:
     sentence: str = ""
     rows: tuple[CardRow, ...] = ()
     axis: str = ""
+    level: str = ""
     levels: tuple[str, ...] = ()
     reached: str = ""
     foot: str = ""
@@ -112,6 +113,7 @@ def cohort_card(cohort: Cohort) -> Card:
         sentence=cohort.summary,
         rows=tuple(rows),
         axis=f"{cohort.metric.statistic} {cohort.metric.metric}, {kind}{more}" if rows else "",
+        level=" and ".join(sorted({entry.evidence for entry in shown})),
         foot=cohort.protocol.name,
     )
 
@@ -138,18 +140,25 @@ def _is_filled(entry: Entry) -> bool:
     return entry.run.interval is not None and entry.evidence in {"verified", "replicated"}
 
 
+def _head_lines(card: Card) -> tuple[int, tuple[str, ...]]:
+    """Size and lines of the heading: as large as one line allows, else two lines."""
+    cleaned = clean_text(card.heading)
+    size = next((size for size in (44, 38) if text_width(cleaned, size, bold=True) <= ROOM), 40)
+    return size, wrap_text(cleaned, ROOM / 1.08, size, 2)
+
+
 def _heading(card: Card) -> list[str]:
-    lines = wrap_text(card.heading, ROOM / 1.08, 44, 2)
+    size, lines = _head_lines(card)
     found = [
-        _text(line, MARGIN, 96 + 52 * index, 44, LIGHT.ink, bold=True)
+        _text(line, MARGIN, 96 + 50 * index, size, LIGHT.ink, bold=True)
         for index, line in enumerate(lines)
     ]
-    y = 96 + 52 * len(lines)
+    y = 96 + 50 * len(lines)
     return [*found, _text(fit_text(card.setting, ROOM, 26), MARGIN, y - 6, 26, LIGHT.muted)]
 
 
 def _body(card: Card) -> list[str]:
-    top = 96 + 52 * len(wrap_text(card.heading, ROOM / 1.08, 44, 2)) + 34
+    top = 96 + 50 * len(_head_lines(card)[1]) + 34
     if card.rows:
         return _rows(card, top)
     found = []
@@ -206,7 +215,10 @@ def _rows(card: Card, top: float) -> list[str]:
 def _under(card: Card, bottom: float) -> list[str]:
     """What the dots are, then as much of the sentence as there is room for."""
     start = MARGIN + 470
-    found = [_text(fit_text(card.axis, 560, 20), start, bottom + 30, 20, LIGHT.muted)]
+    found = [
+        _text(fit_text(card.level, 440, 20), MARGIN, bottom + 30, 20, LIGHT.ink, bold=True),
+        _text(fit_text(card.axis, 560, 20), start, bottom + 30, 20, LIGHT.muted),
+    ]
     lines = min(3, int((536 - bottom - 44) // 34))
     if lines > 0:
         said: Sequence[str] = wrap_text(card.sentence, ROOM, 25, lines)

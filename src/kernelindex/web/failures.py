@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 
 from kernelindex.errors import (
     AmbiguousError,
@@ -22,9 +21,10 @@ from kernelindex.web.handling import page_response
 from kernelindex.web.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.requests import Request
+    from starlette.responses import Response
 
 log = logging.getLogger(__name__)
 
@@ -52,10 +52,10 @@ MOST_ECHO = 120
 class Choice:
     """One thing that may have been meant."""
 
-    title: str = told("what it is called")
-    kind: str = told("what kind of thing it is")
-    href: str = told("where it is; empty where it has no page")
-    digest: str = told("its digest, where it has one", default="")
+    title: str = field(metadata=told("what it is called"))
+    kind: str = field(metadata=told("what kind of thing it is"))
+    href: str = field(metadata=told("where it is; empty where it has no page"))
+    digest: str = field(metadata=told("its digest, where it has one"), default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +64,14 @@ class FailurePage(Page):
 
     template: ClassVar[str] = "failure.html"
 
-    status: int = told("HTTP status")
-    code: str = told("stable code of the reason")
-    reason: str = told("what was seen and what was wanted, in a sentence")
-    asked: str = told("the address that was asked for, cut to a readable length")
-    word: str = told("words of the address to ask about instead", default="")
-    choices: tuple[Choice, ...] = told("things that may have been meant", default=())
+    status: int = field(metadata=told("HTTP status"))
+    code: str = field(metadata=told("stable code of the reason"))
+    reason: str = field(metadata=told("what was seen and what was wanted, in a sentence"))
+    asked: str = field(metadata=told("the address that was asked for, cut to a readable length"))
+    word: str = field(metadata=told("words of the address to ask about instead"), default="")
+    choices: tuple[Choice, ...] = field(
+        metadata=told("things that may have been meant"), default=()
+    )
 
 
 def status_of(error: KernelIndexError) -> int:
@@ -135,7 +137,6 @@ def failure_response(
     return response
 
 
-Shown = "Callable[[Request, Exception], Response | Awaitable[Response]]"
 HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Response]] = {
     KernelIndexError: show_error,
     HTTPException: show_http_error,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kernelindex.resolve.numbers import scale_for, significant
@@ -36,42 +36,46 @@ if TYPE_CHECKING:
 class Row:
     """One entry as cells, ready to print."""
 
-    rank: str = told("rank or range, with = for a tie")
-    tied: bool = told("whether it shares its tie with another row")
-    first: bool = told("whether no other entry is surely better")
-    this: bool = told("whether it is the run that the page is about")
-    title: str = told("what ran")
-    href: str = told("path of the implementation's page")
-    path: str = told("path and version below the title")
-    run: str = told("path of the run's page")
-    value: Markup = told("the value in the table's unit, padded to align")
-    exact: str = told("the unrounded value with its stored unit")
-    interval: Markup = told("half width of the 95 % interval in percent, where known")
-    ratio: Markup = told("value over the leader's")
-    rate: Markup = told("achieved rate in the table's rate unit")
-    nominal: Markup = told("percent of the nominal peak")
-    attainable: Markup = told("percent of the attainable peak")
-    memory: str = told("peak memory of the same case, where measured")
-    level: str = told("evidence level")
-    doubts: tuple[str, ...] = told("doubts that not every row has, at most two and a count")
-    stack: str = told("software versions, where stated")
-    why_not: str = told("what keeps it from being deployable")
+    rank: str = field(metadata=told("rank or range, with = for a tie"))
+    tied: bool = field(metadata=told("whether it shares its tie with another row"))
+    first: bool = field(metadata=told("whether no other entry is surely better"))
+    this: bool = field(metadata=told("whether it is the run that the page is about"))
+    title: str = field(metadata=told("what ran"))
+    href: str = field(metadata=told("path of the implementation's page"))
+    path: str = field(metadata=told("path and version below the title"))
+    run: str = field(metadata=told("path of the run's page"))
+    value: Markup = field(metadata=told("the value in the table's unit, padded to align"))
+    exact: str = field(metadata=told("the unrounded value with its stored unit"))
+    interval: Markup = field(
+        metadata=told("half width of the 95 % interval in percent, where known")
+    )
+    ratio: Markup = field(metadata=told("value over the leader's"))
+    rate: Markup = field(metadata=told("achieved rate in the table's rate unit"))
+    nominal: Markup = field(metadata=told("percent of the nominal peak"))
+    attainable: Markup = field(metadata=told("percent of the attainable peak"))
+    memory: str = field(metadata=told("peak memory of the same case, where measured"))
+    level: str = field(metadata=told("evidence level"))
+    doubts: tuple[str, ...] = field(
+        metadata=told("doubts that not every row has, at most two and a count")
+    )
+    stack: str = field(metadata=told("software versions, where stated"))
+    why_not: str = field(metadata=told("what keeps it from being deployable"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
     """A table of entries and which of its columns say anything."""
 
-    unit: str = told("unit of every value")
-    rate_unit: str = told("unit of the rate: TFLOP/s, or TB/s where memory binds")
-    shared: str = told("the doubts that every row has, said once")
-    rows: tuple[Row, ...] = told("entries in rank order")
-    left_out: int = told("further entries that are not shown")
-    has_interval: bool = told("whether any row has an interval")
-    has_rate: bool = told("whether any row has a rate")
-    has_attainable: bool = told("whether any row knows the attainable peak")
-    has_memory: bool = told("whether any row has its memory measured")
-    ranked: bool = told("whether there is anything to rank")
+    unit: str = field(metadata=told("unit of every value"))
+    rate_unit: str = field(metadata=told("unit of the rate: TFLOP/s, or TB/s where memory binds"))
+    shared: str = field(metadata=told("the doubts that every row has, said once"))
+    rows: tuple[Row, ...] = field(metadata=told("entries in rank order"))
+    left_out: int = field(metadata=told("further entries that are not shown"))
+    has_interval: bool = field(metadata=told("whether any row has an interval"))
+    has_rate: bool = field(metadata=told("whether any row has a rate"))
+    has_attainable: bool = field(metadata=told("whether any row knows the attainable peak"))
+    has_memory: bool = field(metadata=told("whether any row has its memory measured"))
+    ranked: bool = field(metadata=told("whether there is anything to rank"))
 
 
 def build_rows(cohort: Cohort, *, this_run: str | None = None, most: int = 50) -> Rows:

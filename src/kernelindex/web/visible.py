@@ -2,7 +2,7 @@
 
 Markup is escaped by the templates; this is about what is left: characters that do not
 show but change how their neighbours are read (controls, marks of direction, invisible
-ones), which become escapes such as ``\\u202e``.
+ones), which become their code points in words.
 """
 
 from __future__ import annotations

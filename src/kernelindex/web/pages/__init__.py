@@ -3,7 +3,7 @@
 How to write one, `things` for example:
 
     pages/things.py        @dataclass(frozen=True, slots=True, kw_only=True)
-                           class ThingsPage(Page): template = "things.html", fields by `told`
+                           class ThingsPage(Page): template = "things.html", each field documented by `told`
                            def things(catalog, request) -> ThingsPage
                            routes = [page_route("/things", things)]
     templates/things.html  {% extends "base.html" %} {% block main %} … {% endblock %}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from kernelindex.resolve import ask_text
@@ -35,8 +35,8 @@ REMEMBERED_S = 60.0
 class Example:
     """A question and the answer this catalog gives."""
 
-    question: str = told("the text query")
-    answer: str = told("its answer in one or two sentences")
+    question: str = field(metadata=told("the text query"))
+    answer: str = field(metadata=told("its answer in one or two sentences"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +45,8 @@ class HomePage(Page):
 
     template: ClassVar[str] = "home.html"
 
-    examples: tuple[Example, ...] = told("questions that have an answer here")
-    records: tuple[RecordLine, ...] = told("the latest changes of a leader")
+    examples: tuple[Example, ...] = field(metadata=told("questions that have an answer here"))
+    records: tuple[RecordLine, ...] = field(metadata=told("the latest changes of a leader"))
 
 
 class _Memory:
