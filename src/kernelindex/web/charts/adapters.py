@@ -53,7 +53,7 @@ def cohort_input(cohort: Cohort, *, tolerance: float | None = None) -> CohortInp
 def _entry(entry: Entry) -> CohortEntry:
     run = entry.run
     return CohortEntry(
-        name=path_name(entry.implementation),
+        name=entry.implementation.title or path_name(entry.implementation),
         version=version_words(entry.implementation, entry.revision),
         value=run.primary.value,
         level=entry.evidence,
@@ -98,8 +98,8 @@ def limit_input(dossier: RunDossier) -> LimitInput | None:
         return None
     nominal, attainable = _floors(primary.value, dossier.limit)
     return LimitInput(
-        title=f"{path_name(dossier.implementation)}: distance to the limit",
-        setting=dossier.title,
+        title=f"{dossier.implementation.title}: distance to the limit",
+        setting=_setting(dossier),
         source=source_note(dossier.source.slug, key=dossier.identity.run, kind="run"),
         unit=primary.unit,
         value=primary.value,
@@ -107,6 +107,13 @@ def limit_input(dossier: RunDossier) -> LimitInput | None:
         attainable=attainable,
         bound=dossier.limit.bound if dossier.limit else None,
     )
+
+
+def _setting(dossier: RunDossier) -> str:
+    timed = "" if dossier.timed_pass == "unstated" else f", {dossier.timed_pass}"
+    shape = shape_words(dossier.operation, dossier.shape)
+    what = dossier.operation_title or dossier.operation
+    return f"{what}{timed}, on {dossier.hardware.label} · {shape}"
 
 
 def sweep_input(

@@ -207,23 +207,25 @@ def _names(shown: Sequence[CohortEntry], layout: Layout) -> list[Layer]:
         style = "name-lead" if entry.leads else "name"
         name = fit_text(entry.name, room, 12.0, bold=entry.leads)
         names[style].append(text_row(x, y, name))
-        detail = fit_text(f"{entry.version} · {entry.level}", room, 10.5)
+        detail = fit_text(
+            " · ".join(part for part in (entry.level, entry.version) if part), room, 10.5
+        )
         details.append(text_row(x, y + 15, detail))
-        ranks.append(text_row(layout.edge, y, rank_text(entry, len(shown) + layout.left_out)))
+        ranks.append(text_row(layout.edge, y, rank_text(entry, shown, layout.left_out)))
     found = [texts(style, rows) for style, rows in names.items() if rows]
     return [*found, texts("detail", details), texts("detail", ranks)]
 
 
-def rank_text(entry: CohortEntry, count: int) -> str:
-    """``1``, ``1=``, ``1–3``; ``only`` for an only result; a dash where it is not ranked."""
-    if count == 1:
+def rank_text(entry: CohortEntry, shown: Sequence[CohortEntry], left_out: int = 0) -> str:
+    """``1``, ``1=``, ``1-3``; ``only`` for an only result; a dash where it is not ranked."""
+    if len(shown) + left_out == 1:
         return "only"
     if entry.rank is None:
         return "–"
     low, high = entry.rank
-    if low == high:
-        return str(low)
-    return f"{low}=" if entry.tie_group is not None else f"{low}–{high}"
+    if entry.tie_group is not None and sum(e.tie_group == entry.tie_group for e in shown) > 1:
+        return f"{low}="
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def _numbers(shown: Sequence[CohortEntry], layout: Layout, scale: Scale) -> list[Layer]:

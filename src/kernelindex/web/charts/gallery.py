@@ -26,6 +26,7 @@ from kernelindex.web.charts.render import PNG_SCALE, library_version
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kernelindex.web.cards import Card
     from kernelindex.web.charts.cache import FileCache
     from kernelindex.web.charts.chart import NotDrawn
     from kernelindex.web.charts.looks import LookName
@@ -136,6 +137,18 @@ class Gallery:
         else:
             body = self._renderer.draw(chart, address.look, address.ending)
         self._cache.put(file_name(address), body)
+        return body
+
+    def card(self, card: Card) -> bytes:
+        """The PNG of a social card, kept by what is drawn.
+
+        Raises RenderError ``chart.render_timeout``, ``chart.render_failed``.
+        """
+        named = hashlib.sha256(f"{card.digest}|{library_version()}".encode()).hexdigest()[:40]
+        body = self._cache.get(f"{named}.png")
+        if body is None:
+            body = self._renderer.rasterise(card.to_svg())
+            self._cache.put(f"{named}.png", body)
         return body
 
     def _kept(self, address: Address) -> Chart | None:

@@ -1,7 +1,7 @@
 """Light and dark: the colours, strokes and type of every chart, badge and card.
 
 A specification names styles only; the look gives them colours when it is rendered, so one
-digest serves both. The accent is the same in both and has at least 4:1 on either ground.
+digest serves both. The one accent is the site's, a shade for each ground.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ LookName = Literal["light", "dark"]
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """Liberation Sans is inside vl-convert; browsers without it have Arial of equal widths."""
 
-ACCENT = "#3575d3"
-
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -31,7 +29,7 @@ class Look:
     line: str
     band: str
     middle: str
-    accent: str = ACCENT
+    accent: str
 
     def config(self) -> dict[str, Any]:
         """The Vega-Lite config: ground, font and axes."""
@@ -156,6 +154,7 @@ LIGHT = Look(
     line="#d5d9de",
     band="#e2e6eb",
     middle="#b3bbc5",
+    accent="#1c5cb8",
 )
 DARK = Look(
     name="dark",
@@ -165,5 +164,6 @@ DARK = Look(
     line="#363c45",
     band="#303843",
     middle="#69727e",
+    accent="#82b1f7",
 )
 LOOKS: dict[LookName, Look] = {"light": LIGHT, "dark": DARK}

@@ -69,7 +69,7 @@ def records_chart(data: RecordsInput, frame: Frame = WIDE) -> Chart | NotDrawn:
         layers=drawing.layers(),
         key=_key(spans, len(dated) - len(kept), len(data.steps) - len(dated)),
         axis_room=drawing.axis_room,
-        head_room=30,
+        head_room=34,
     )
     spec, height = sheet.to_spec()
     return Chart(

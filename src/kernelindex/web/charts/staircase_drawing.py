@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kernelindex.web.charts.chart import Frame
 
 HEIGHT = 220
-HEIGHT_OF_ONE = 96
+HEIGHT_OF_ONE = 104
 LEFT = 56
 AXIS_ROOM = 36
 LIST_LINE = 17

@@ -1,6 +1,7 @@
 """Charts by what they are about, read from the catalog again when a file is asked for.
 
-A subject is stable text: a cohort key, a run digest, ``<cohort key>/<axis>`` for a sweep,
+A subject is stable text: a cohort key or a run digest, whole or a prefix,
+``<cohort key>/<axis>`` for a sweep,
 ``<operation>/<product id>/<pass>`` for a roofline. It stands in a chart's address beside
 the content hash, so that an address outlives the cache.
 """
@@ -110,7 +111,7 @@ def records_of(catalog: Reads, key: str, frame: Frame = WIDE) -> Drawn | None:
     row = catalog.cohort(key)
     if row is None:
         return None
-    found = catalog.records({"cohort_key": key}, limit=MAX_RECORDS).rows
+    found = catalog.records({"cohort_key": row.key}, limit=MAX_RECORDS).rows
     cohort = _views(catalog, [row])[0]
     runs = {event.leader_run or "" for event in found} - {""}
     known = {digest: catalog.run(digest) for digest in runs}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
+from kernelindex.web.visible import visible
+
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 ELLIPSIS = "…"
 MAX_LABEL = 200
@@ -50,9 +52,9 @@ for _width, _characters in (
 def clean_text(text: str, limit: int = MAX_LABEL) -> str:
     """``text`` on one line, visible as it is and unable to change what stands around it.
 
-    Controls, bidi marks, zero-width and private characters and lone surrogates become
-    U+FFFD, blank runs one space, stacked combining marks are cut, and the whole is at
-    most ``limit`` characters.
+    Controls, bidi marks, zero-width characters and lone surrogates become the escapes that
+    pages show too, private and unassigned ones U+FFFD, blank runs one space; stacked
+    combining marks are cut, and the whole is at most ``limit`` characters.
     """
     if text.isascii() and text.isprintable() and len(text) <= limit and "  " not in text:
         return text.strip()
@@ -69,7 +71,10 @@ def clean_text(text: str, limit: int = MAX_LABEL) -> str:
 def _visible(character: str) -> str:
     if character in "\t\n\r":
         return " "
-    return REPLACEMENT if unicodedata.category(character) in _HIDDEN else character
+    if unicodedata.category(character) not in _HIDDEN:
+        return character
+    shown = visible(character)
+    return REPLACEMENT if shown == character else shown
 
 
 @lru_cache(maxsize=4096)

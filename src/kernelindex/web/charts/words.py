@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.registry.operations import load_operations
 from kernelindex.registry.sources_info import find_source
+from kernelindex.resolve.row_words import path_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,16 +17,14 @@ KEY_DIGITS = 12
 
 
 def path_name(implementation: ImplementationRef) -> str:
-    """``project · path``."""
-    path = implementation.entry_point or implementation.title
-    project = implementation.project
-    return path if not project or path.startswith(project) else f"{project} · {path}"
+    """``title · path``, as the rows of a page name what ran."""
+    return " · ".join(path_words(implementation, ""))
 
 
 def version_words(implementation: ImplementationRef, revision: str) -> str:
-    """The version, and that the code is a copy of another project's where it is."""
-    version = "no version stated" if revision in {"", "unstated"} else revision
-    return f"a copy, {version}" if implementation.restated else version
+    """``path · version``, after ``a copy`` where the code is another project's."""
+    copy = ("a copy",) if implementation.restated else ()
+    return " · ".join((*copy, *path_words(implementation, revision)[1:]))
 
 
 def head_title(head: CohortHead, *, left_out: str = "") -> str:

