@@ -144,3 +144,23 @@ def test_an_unforeseen_error_leaves_no_traceback(terminal: Terminal) -> None:
 )
 def test_text_from_data_is_made_safe(text: str, shown: str) -> None:
     assert clean(text) == shown
+
+
+def test_sources_are_listed_with_what_they_want(terminal: Terminal) -> None:
+    listed = {one["slug"] for one in terminal.ki("sources", "--json").data["sources"]}
+    assert {"liger", "kernelindex-export", "manifests", "starter"} <= listed
+    assert "Liger-Kernel benchmark CSV" in terminal.ki("sources").out
+
+
+def test_the_version_is_printed(terminal: Terminal) -> None:
+    assert terminal.ki("--version").out.startswith("ki ")
+
+
+def test_a_digest_is_read_from_standard_input(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = write(tmp_path, OPERATION)
+    with Path(file).open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        piped = terminal.ki("digest", "-", "--json").data
+    assert piped["digest"] == terminal.ki("digest", file).out.strip()

@@ -154,3 +154,37 @@ def test_an_interval_sets_the_digits(terminal: Terminal) -> None:
     entry = entry_row(row, interval={"low": 5751000.0, "high": 5753000.0}, rank_low=None)
     outcome = terminal.ki("resolve", *WORDS, catalog=FakeCatalog([(row, [entry])]))
     assert "5.752 ms" in outcome.out
+
+
+def test_many_groups_are_an_overview_with_what_sets_them_apart(terminal: Terminal) -> None:
+    terminal.width(80)
+    pairs = []
+    for experts in (8, 16, 32, 64):
+        row = cohort_row(str(experts), axes={**RECORD, "experts": experts})
+        slow = entry_row(row, "slow", position=2, rank_low=2, rank_high=2, ratio_to_leader=1.5)
+        pairs.append((row, [entry_row(row), slow]))
+    outcome = terminal.ki("resolve", "fused-moe", "gpu:H100", catalog=FakeCatalog(pairs))
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    rows = [line.split() for line in outcome.out.splitlines() if line.startswith("experts=")]
+    assert rows == [
+        [f"experts={experts}", "Liger", "5.75", "ms", "1.50x", "2"] for experts in (8, 16, 32, 64)
+    ]
+    assert "4 groups fit, never ranked together: 4 shapes, backward pass" in outcome.out
+    assert "Liger leads 4 of the 4 shown." in " ".join(outcome.out.split())
+    full = terminal.ki("resolve", "fused-moe", "gpu:H100", "--full", catalog=FakeCatalog(pairs))
+    assert full.out.count("rank  what ran") == 4
+
+
+def test_suggestions_are_commands_to_paste(terminal: Terminal) -> None:
+    outcome = terminal.ki("resolve", "fused-moe", "T=8192", "gpu:H100", catalog=record_catalog())
+    command = next(line for line in outcome.out.splitlines() if "ki resolve" in line).split()
+    again = terminal.ki(*command[1:], "--json", catalog=record_catalog())
+    assert again.data["match"] == "exact"
+
+
+def test_framework_leaves_out_other_projects(terminal: Terminal) -> None:
+    outcome = terminal.ki("resolve", *WORDS, "framework:liger", "--json", catalog=record_catalog())
+    assert [item["reasons"][0]["code"] for item in outcome.data["excluded"]] == ["framework_other"]
+    text = terminal.ki("resolve", *WORDS, "framework:liger", catalog=record_catalog()).out
+    assert "Left out" in text
+    assert "liger was asked for" in " ".join(text.split())

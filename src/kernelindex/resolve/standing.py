@@ -8,7 +8,7 @@ from kernelindex.policy.facts import LEVELS
 from kernelindex.resolve.dossier import Ladder, Standing
 from kernelindex.resolve.numbers import ratio_text, scale_for
 from kernelindex.resolve.run_lines import view_rank
-from kernelindex.resolve.wording import leader_words, line_name
+from kernelindex.resolve.wording import entry_name, leader_words, line_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,17 +71,22 @@ def _place(entry: EntryRow, entries: Sequence[EntryRow], cohort: CohortRow) -> s
     ratio = entry.ratio_to_leader
     if ratio is None:
         return place
-    behind = ratio if ratio >= 1 else 1 / ratio
-    word = "behind" if entry.rank_low > 1 else "from"
-    return f"{place}, {ratio_text(behind)} {word} #1"
+    apart = ratio_text(ratio if ratio >= 1 else 1 / ratio)
+    if entry.rank_low == 1:
+        return f"{place}, {apart} from #1 but not told apart from it"
+    return f"{place}, {apart} behind #1"
 
 
 def _lead(entries: Sequence[EntryRow]) -> str:
-    if len(entries) < 2 or entries[1].ratio_to_leader is None:
+    """How far the first is ahead of what is surely behind, or that it is not alone."""
+    if len(entries) > 1 and entries[1].rank_low == 1:
+        return f", not told apart from {line_name(entries[1])}"
+    behind = next((one for one in entries if (one.rank_low or 1) > 1), None)
+    if behind is None or behind.ratio_to_leader is None:
         return ""
-    ratio = entries[1].ratio_to_leader
+    ratio = behind.ratio_to_leader
     ahead = ratio_text(ratio if ratio >= 1 else 1 / ratio)
-    return f", {ahead} ahead of {line_name(entries[1])}"
+    return f", {ahead} ahead of {entry_name(behind, entries)}"
 
 
 def _why_unranked(run: RunRow) -> str:
