@@ -174,6 +174,9 @@ def test_readers_cannot_write(catalog_url: str) -> None:
     from sqlalchemy import text
     from sqlalchemy.exc import DBAPIError
 
-    with Catalog.open(catalog_url) as catalog:
-        with pytest.raises(DBAPIError), catalog.reading() as conn:
-            conn.execute(text("DELETE FROM manifests"))
+    with (
+        Catalog.open(catalog_url) as catalog,
+        pytest.raises(DBAPIError),
+        catalog.reading() as conn,
+    ):
+        conn.execute(text("DELETE FROM manifests"))

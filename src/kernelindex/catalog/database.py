@@ -35,9 +35,7 @@ class Database:
         Raises:
             CatalogError: ``catalog.missing``, ``catalog.schema``, ``catalog.stale``.
         """
-        opened = cls(url, read_limit_s=read_limit_s)
-        opened.require_current()
-        return opened
+        return cls(url, read_limit_s=read_limit_s)._checked()
 
     @classmethod
     def create(cls, url: str, *, read_limit_s: float = READ_LIMIT_S) -> Self:
@@ -52,8 +50,7 @@ class Database:
         if not opened.is_postgresql:
             engines.sqlite_path(opened.url).absolute().parent.mkdir(parents=True, exist_ok=True)
         migrate(opened.writer)
-        opened.require_current()
-        return opened
+        return opened._checked()
 
     @property
     def is_postgresql(self) -> bool:
@@ -152,6 +149,14 @@ class Database:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+    def _checked(self) -> Self:
+        try:
+            self.require_current()
+        except CatalogError:
+            self.close()
+            raise
+        return self
 
     def _state(self, key: str) -> str | None:
         with self.reader.connect() as conn:
