@@ -65,7 +65,7 @@ def import_records(
         with catalog.reading_long() as conn:
             becomes = count_becomes(conn)
         reach("staged")
-        brought = Brought.of_snapshot(known, stager.sources)
+        brought = Brought.of_snapshot(known, stager.sources, stager.skipped)
         superseding = derive_and_publish(catalog, change, brought, reader, dry_run=dry_run)
         if dry_run:
             discard_unfinished(catalog)
@@ -85,12 +85,18 @@ class Brought:
     rows: Mapping[Table, list[tuple[Any, ...]]]
 
     @classmethod
-    def of_snapshot(cls, snapshot: Snapshot, sources: set[str]) -> Brought:
-        """An import's: its snapshot, covering these sources."""
+    def of_snapshot(
+        cls, snapshot: Snapshot, sources: set[str], skipped: Mapping[str, int]
+    ) -> Brought:
+        """An import's: its snapshot, covering these sources, and what was not taken of it."""
         covered = [(source, snapshot.digest) for source in sorted(sources)]
         return cls(
             newest=dict.fromkeys(sources, snapshot.fetched_at[:10]),
-            rows={truth.snapshots: [row_tuples.snapshot_row(snapshot)], truth.coverage: covered},
+            rows={
+                truth.snapshots: [row_tuples.snapshot_row(snapshot)],
+                truth.coverage: covered,
+                truth.skips: row_tuples.skip_rows(snapshot, skipped),
+            },
         )
 
 

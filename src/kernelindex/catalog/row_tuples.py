@@ -12,6 +12,8 @@ from kernelindex.ids import slugify
 from kernelindex.manifests import digest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kernelindex.catalog.intake import Artifact, Correction, Observation, Snapshot
     from kernelindex.manifests import Manifest
 
@@ -71,6 +73,12 @@ def snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
         snapshot.fetched_at,
         snapshot.url,
     )
+
+
+def skip_rows(snapshot: Snapshot, skipped: Mapping[str, int]) -> list[tuple[Any, ...]]:
+    """The rows of ``snapshot_skips``: how many rows were not taken, by reason."""
+    named = (snapshot.source, snapshot.digest, snapshot.parser_version)
+    return [(*named, reason, count) for reason, count in sorted(skipped.items())]
 
 
 def observation_row(

@@ -23,8 +23,27 @@ class SnapshotRow:
     url: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkipRow:
+    """How many rows of one snapshot were not taken for one reason, a stable token."""
+
+    snapshot: str
+    parser_version: int
+    reason: str
+    count: int
+
+
 class SourceReads(Database):
     """Reads snapshots."""
+
+    def skips(self) -> list[SkipRow]:
+        """What was not taken of every snapshot, most first."""
+        table = truth.skips
+        query = select(
+            table.c.snapshot, table.c.parser_version, table.c.reason, table.c.count
+        ).order_by(table.c.snapshot, table.c.count.desc(), table.c.reason)
+        with self.reading() as conn:
+            return [SkipRow(**row._mapping) for row in conn.execute(query)]
 
     def snapshots(self) -> list[SnapshotRow]:
         """Every snapshot for each source that it told of, the newest first."""

@@ -67,6 +67,17 @@ coverage = Table(
     Column("snapshot", Digest, primary_key=True),
 )
 
+skips = Table(
+    "snapshot_skips",
+    metadata,
+    Column("source", Name, primary_key=True),
+    Column("snapshot", Digest, primary_key=True),
+    Column("parser_version", Integer, primary_key=True, autoincrement=False),
+    Column("reason", Name, primary_key=True),
+    Column("count", Integer, nullable=False),
+)
+"""Rows of a snapshot that its reader did not take, counted under a stable reason."""
+
 observations = Table(
     "observations",
     metadata,
@@ -240,6 +251,7 @@ EXPORTED = (
     manifests,
     snapshots,
     coverage,
+    skips,
     observations,
     aliases,
     project_links,
