@@ -6,6 +6,7 @@
     ├── RegistryError       curated data in the package that contradicts itself
     ├── SourceError         a source file or address that cannot be read at all
     ├── CatalogError        the database refuses: wrong schema, stale derived rows, conflict
+    ├── CommunityError      a contribution, an API key or a decision that is refused
     ├── NotFoundError       an identifier that names nothing
     ├── AmbiguousError      an identifier that names several things
     └── RequestError        a question that is malformed
@@ -70,6 +71,12 @@ class CatalogError(KernelIndexError):
     """Raised when the database cannot serve or take what was asked."""
 
     code = "catalog.refused"
+
+
+class CommunityError(KernelIndexError):
+    """Raised when what people write, their key or an operator's decision is refused."""
+
+    code = "contribution.refused"
 
 
 class NotFoundError(KernelIndexError):
