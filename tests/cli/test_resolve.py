@@ -183,8 +183,8 @@ def test_suggestions_are_commands_to_paste(terminal: Terminal) -> None:
 
 
 def test_framework_leaves_out_other_projects(terminal: Terminal) -> None:
-    outcome = terminal.ki("resolve", *WORDS, "framework:liger", "--json", catalog=record_catalog())
+    outcome = terminal.ki("resolve", *WORDS, "framework:loop", "--json", catalog=record_catalog())
     assert [item["reasons"][0]["code"] for item in outcome.data["excluded"]] == ["framework_other"]
-    text = terminal.ki("resolve", *WORDS, "framework:liger", catalog=record_catalog()).out
+    text = terminal.ki("resolve", *WORDS, "framework:loop", catalog=record_catalog()).out
     assert "Left out" in text
-    assert "liger was asked for" in " ".join(text.split())
+    assert "loop was asked for" in " ".join(text.split())

@@ -241,6 +241,7 @@ def test_hardware_alone_lists_what_was_measured_there() -> None:
         ("fused-moe token=3", "request.axis_unknown", "tokens"),
         ("moe dtype:bf61", "request.dtype_unknown", "bf16"),
         ("zzzzqqq", "request.operation_unknown", None),
+        ("moe metric:latencies", "request.metric_unknown", "latency"),
         ("moe gpu:8xH100", "request.several_gpus", "h100"),
     ],
 )

@@ -64,6 +64,17 @@ def test_an_ambiguous_dtype_stays_as_asked() -> None:
     assert read("fp8 rmsnorm").dtypes == ("fp8",)
 
 
+@pytest.mark.parametrize(
+    "text", ["moe gpu:RTX 4090 bf16", "moe gpu:RTX-4090, bf16", "moe bf16; RTX 4090"]
+)
+def test_a_gpu_name_may_hold_blanks(text: str) -> None:
+    request = read(text)
+    assert request.hardware is not None
+    assert request.hardware.replace("-", " ") == "RTX 4090"
+    assert (request.operation, request.dtypes) == ("moe", ("bf16",))
+    assert read(to_query(request)) == request
+
+
 def test_filters_fill_the_policy() -> None:
     request = read("moe evidence:verified license:MIT license:Apache-2.0 installable:yes")
     assert request.policy.minimum_evidence == "verified"

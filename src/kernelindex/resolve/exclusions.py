@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kernelindex.resolve.reads import Reads
     from kernelindex.resolve.request import Request
 
+FRAMEWORKS = {"torch": "pytorch", "liger": "liger-kernel", "hf": "transformers"}
+"""What people call a project, where it is not its slug."""
 LEVELS = ("reported", "reproducible", "verified", "replicated")
 Check = Callable[[EntryRow], Reason | None]
 
@@ -27,11 +29,11 @@ def policy_checks(catalog: Reads, request: Request) -> tuple[Check, ...]:
     if policy.installable:
         checks.append(_installable)
     if request.framework:
-        wanted = request.framework.casefold()
+        wanted = FRAMEWORKS.get(request.framework.casefold(), request.framework.casefold())
         checks.append(lambda entry: _framework(entry, wanted))
     if policy.licenses:
         accepted = tuple(_spdx(text) for text in policy.licenses)
-        checks.append(lambda entry: _licence(catalog, entry, accepted))
+        checks.append(_LicenceCheck(catalog, accepted))
     return tuple(checks)
 
 
@@ -68,27 +70,42 @@ def _installable(entry: EntryRow) -> Reason | None:
 
 
 def _framework(entry: EntryRow, wanted: str) -> Reason | None:
-    names = (
+    parts = (
         entry.implementation.get("project"),
         entry.implementation.get("language"),
         entry.line.get("project"),
     )
-    if any(str(name).casefold() == wanted for name in names if name):
+    names = [str(name).casefold() for name in parts if name]
+    if wanted in names:
         return None
-    shown = ", ".join(dict.fromkeys(str(name) for name in names if name)) or "unknown"
+    shown = ", ".join(dict.fromkeys(names)) or "unknown"
     return Reason(code="framework_other", text=f"it is {shown}; {wanted} was asked for")
 
 
-def _licence(catalog: Reads, entry: EntryRow, accepted: tuple[str, ...]) -> Reason | None:
-    stored = catalog.manifest(entry.implementation["digest"])
-    licensing = stored.document["spec"].get("licensing", {}) if stored else {}
-    stated = licensing.get("concluded") or licensing.get("declared")
-    if stated is None:
-        return Reason(code="licence_not_stated", text="its licence is not stated")
-    if _spdx(stated) in accepted:
-        return None
-    text = f"its licence is {stated}; accepted are {', '.join(accepted)}"
-    return Reason(code="licence_not_accepted", text=text)
+class _LicenceCheck:
+    """Reads the licence of each implementation once."""
+
+    def __init__(self, catalog: Reads, accepted: tuple[str, ...]) -> None:
+        self.catalog = catalog
+        self.accepted = accepted
+        self.stated: dict[str, str | None] = {}
+
+    def __call__(self, entry: EntryRow) -> Reason | None:
+        digest = str(entry.implementation["digest"])
+        if digest not in self.stated:
+            self.stated[digest] = self._read(digest)
+        stated = self.stated[digest]
+        if stated is None:
+            return Reason(code="licence_not_stated", text="its licence is not stated")
+        if _spdx(stated) in self.accepted:
+            return None
+        text = f"its licence is {stated}; accepted are {', '.join(self.accepted)}"
+        return Reason(code="licence_not_accepted", text=text)
+
+    def _read(self, digest: str) -> str | None:
+        stored = self.catalog.manifest(digest)
+        licensing = stored.document["spec"].get("licensing", {}) if stored else {}
+        return licensing.get("concluded") or licensing.get("declared")
 
 
 def _spdx(text: str) -> str:

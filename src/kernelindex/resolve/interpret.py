@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
+from kernelindex.registry.metrics import find_metric, load_metrics
 from kernelindex.registry.sources_info import load_sources
 from kernelindex.resolve.answer import Assumption, Suggestion
 from kernelindex.resolve.operations import OperationReading, read_operation
@@ -79,6 +80,7 @@ def interpret(catalog: Reads, request: Request) -> Meaning:
             *axis_problems,
             *dtype_problems,
             *_device_problems(device),
+            *_metric_problems(request.metric),
         ),
     )
 
@@ -170,6 +172,14 @@ def _device_problems(device: Device | None) -> tuple[Problem, ...]:
     near = closest(fold_name(device.asked), gpu_names())
     wanted = "a GPU such as H100, H200, B200, MI300X or RTX 4090"
     return (Problem.of("request.hardware_unknown", "/hardware", device.asked, wanted, near),)
+
+
+def _metric_problems(asked: str | None) -> tuple[Problem, ...]:
+    if asked is None or find_metric(asked) is not None:
+        return ()
+    known = load_metrics()
+    wanted = "a metric such as latency or peak_memory"
+    return (Problem.of("request.metric_unknown", "/metric", asked, wanted, closest(asked, known)),)
 
 
 def _source(asked: str | None) -> str | None:

@@ -92,7 +92,7 @@ def parse_query(text: str) -> Request | tuple[Problem, ...]:
     if len(text) > MAX_TEXT:
         return (Problem.of("query.too_long", "", f"{len(text)} characters", f"at most {MAX_TEXT}"),)
     draft = _Draft()
-    for token in text.split():
+    for token in _join_gpu_names(text.replace(",", " ").replace(";", " ").split()):
         _read_token(token, draft)
     _read_words(draft)
     if draft.problems:
@@ -102,10 +102,29 @@ def parse_query(text: str) -> Request | tuple[Problem, ...]:
     return parse_request(draft.document)
 
 
+def _join_gpu_names(tokens: list[str]) -> list[str]:
+    """``gpu:RTX 4090`` as one token: words that complete a GPU's name belong to its filter."""
+    joined: list[str] = []
+    while tokens:
+        token, *tokens = tokens
+        match = _FILTER.fullmatch(token)
+        if match and FILTERS.get(match[1].lower()) == "hardware":
+            token, tokens = _longest_gpu(token, match[2], tokens)
+        joined.append(token)
+    return joined
+
+
+def _longest_gpu(token: str, name: str, rest: list[str]) -> tuple[str, list[str]]:
+    for count in range(min(len(rest), MAX_WORDS_OF_A_NAME), 0, -1):
+        if find_gpu(" ".join([name, *rest[:count]])):
+            return " ".join([token, *rest[:count]]), rest[count:]
+    return token, rest
+
+
 def to_query(request: Request, **changes: Any) -> str:
     """The text query of a request, with some fields replaced.
 
-    Reading it back gives the same request, as long as names hold no blanks.
+    Reading it back gives the same request.
     """
     asked = request.model_copy(update=changes)
     parts = [asked.operation or ""]
