@@ -190,6 +190,9 @@ class CohortHead(Part):
     only_result: bool = Field(description="one entry: no rank, no record")
     unbeaten: tuple[str, ...] = Field((), description="keys of the entries no other beats")
     newest_observed: str | None = Field(None, description="date of the newest run")
+    tolerance: float | None = Field(
+        None, description="relative size below which reported numbers say nothing"
+    )
     leader: str = Field("", description="who leads, as a few words")
 
 

@@ -70,6 +70,7 @@ def head_fields(row: CohortRow, entries: Sequence[EntryRow]) -> dict[str, Any]:
         "only_result": row.only_result,
         "unbeaten": row.unbeaten,
         "newest_observed": row.newest_observed,
+        "tolerance": row.tolerance.get("relative"),
         "leader": leader_words(row, entries) if entries else "",
     }
 

@@ -33,8 +33,8 @@ LEAST_TOLERANCE = 0.05
 """Below this a lead between reported numbers says nothing (the floor of every source)."""
 
 
-def cohort_input(cohort: Cohort, *, tolerance: float | None = None) -> CohortInput:
-    """A ranked group; ``tolerance`` is its relative one, where the caller knows it."""
+def cohort_input(cohort: Cohort) -> CohortInput:
+    """A ranked group."""
     return CohortInput(
         title=head_title(cohort),
         setting=f"{shape_words(cohort.operation, cohort.shape)} · {cohort.protocol.name}",
@@ -46,7 +46,7 @@ def cohort_input(cohort: Cohort, *, tolerance: float | None = None) -> CohortInp
         entries=tuple(map(_entry, cohort.entries)),
         left_out=cohort.entries_left_out,
         floor=_floor(cohort),
-        tolerance=tolerance,
+        tolerance=cohort.tolerance,
     )
 
 
@@ -116,9 +116,7 @@ def _setting(dossier: RunDossier) -> str:
     return f"{what}{timed}, on {dossier.hardware.label} · {shape}"
 
 
-def sweep_input(
-    axis: str, cohorts: Sequence[Cohort], *, tolerance: float = LEAST_TOLERANCE
-) -> SweepInput | None:
+def sweep_input(axis: str, cohorts: Sequence[Cohort]) -> SweepInput | None:
     """Groups that differ in one axis only, as lines; None where there is no group.
 
     Of several entries of one line in a group the best placed one is drawn.
@@ -146,7 +144,7 @@ def sweep_input(
         unit=first.metric.unit,
         direction=first.metric.direction,
         lines=tuple(SweepLine(names[line], tuple(points[line].values())) for line in names),
-        tolerance=tolerance,
+        tolerance=max(LEAST_TOLERANCE, *(cohort.tolerance or 0.0 for cohort in ordered)),
     )
 
 

@@ -14,7 +14,6 @@ from kernelindex.errors import KernelIndexError
 from kernelindex.resolve.show import show_run
 from kernelindex.resolve.views import view_cohort
 from kernelindex.web.charts.adapters import (
-    LEAST_TOLERANCE,
     cohort_input,
     limit_input,
     records_input,
@@ -60,8 +59,7 @@ def cohort_of(catalog: Reads, key: str, frame: Frame = WIDE) -> Drawn | None:
     row = catalog.cohort(key)
     if row is None:
         return None
-    cohort = _views(catalog, [row])[0]
-    return cohort_chart(cohort_input(cohort, tolerance=row.tolerance.get("relative")), frame)
+    return cohort_chart(cohort_input(_views(catalog, [row])[0]), frame)
 
 
 def limit_of(catalog: Reads, ident: str, frame: Frame = WIDE) -> Drawn | None:
@@ -87,8 +85,7 @@ def sweep_of(catalog: Reads, subject: str, frame: Frame = WIDE) -> Drawn | None:
         )
         if _differs_only_in(axis, row, other)
     ]
-    tolerance = max(row.tolerance.get("relative") or 0.0, LEAST_TOLERANCE)
-    data = sweep_input(axis, _views(catalog, rows), tolerance=tolerance)
+    data = sweep_input(axis, _views(catalog, rows))
     return sweep_chart(data, frame) if data else None
 
 
