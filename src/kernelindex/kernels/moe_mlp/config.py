@@ -45,15 +45,20 @@ class Launch:
     portable: Portable
 
 
-DECODE = Portable(16, *(Tile(64, 128, 4, 4),) * 4, weight_grad=Tile(64, 32, 4, 3))
+# H = 2048, I = 768, E = 128, K = 8 on an H200, graph replay, forward / backward in us:
+#   16 rows: T = 1 43 / 315, T = 16 256 / 620; 32 columns 44 / 347, 256 / 676; 128 52 / 320, 263 / 582
+#   32 rows: T = 256 449 / 719; 16 rows 470 / 783, 64 rows 467 / 909, Gluon 453 / 756
+DECODE = Portable(16, *(Tile(64, 128, 4, 4),) * 4, weight_grad=Tile(128, 32, 4, 3))
+FEW = Portable(32, *(Tile(64, 128, 4, 4),) * 4, weight_grad=Tile(128, 32, 4, 2))
 SPARSE = Portable(64, *(Tile(128, 64, 8, 3),) * 4, weight_grad=Tile(128, 64, 8, 3))
 DENSE = Portable(128, *(Tile(128, 64, 8, 3),) * 4, weight_grad=Tile(128, 64, 8, 3))
 
 DENSE_SMALL = Portable(128, *(Tile(64, 64, 8, 3),) * 4, weight_grad=Tile(128, 32, 8, 3))
 
 SMALL_SHARED = {(8, 6), (8, 7), (8, 9), (12, 0), (12, 1)}  # about 99 KiB for a block, not 160
-DECODE_ROWS = 8  # rows an expert up to which 16-row tiles read weights with less waste
-DENSE_ROWS = 96  # rows an expert from which 128-row tiles lose less than they save
+DECODE_ROWS = 8  # rows an expert: 16-row tiles up to here
+FEW_ROWS = 16  # 32-row tiles up to here; at 32 rows Gluon leads, 341 / 751 us against 350 / 922
+DENSE_ROWS = 96  # 128-row tiles from here, off sm_90; not measured
 
 
 def choose_launch(shape: Shape, capability: tuple[int, int]) -> Launch:
@@ -61,6 +66,8 @@ def choose_launch(shape: Shape, capability: tuple[int, int]) -> Launch:
     per_expert = shape.slots / max(1, min(shape.experts, shape.slots))
     if per_expert <= DECODE_ROWS:
         return _portable("decode", DECODE)
+    if per_expert <= FEW_ROWS:
+        return _portable("few", FEW)
     if capability == (9, 0) and fits_hopper(shape):
         return Launch("hopper", 128, 64, True, SPARSE)
     if per_expert < DENSE_ROWS:

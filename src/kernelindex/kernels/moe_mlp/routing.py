@@ -14,7 +14,8 @@ import triton
 from .routing_kernels import count_kernel, place_kernel, route_kernel
 from .shape import Shape
 
-ONE_BLOCK_SLOTS = 2048  # above this one block's latency exceeds a second launch
+# One block takes about 50 ns a pair: 110 us at 2048 pairs, where two kernels take 18.
+ONE_BLOCK_SLOTS = 256
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def view_routing(layout: Layout, index: torch.Tensor, row_weight: torch.Tensor) 
 
 
 def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout) -> Routing:
-    """Sorts the pairs by expert: one kernel up to 2048 pairs, two beyond."""
+    """Sorts the pairs by expert: one kernel for few pairs, else two."""
     device = top_k_index.device
     index = torch.empty(layout.index_size, dtype=torch.int32, device=device)
     row_weight = torch.empty(layout.rows, dtype=torch.float32, device=device)

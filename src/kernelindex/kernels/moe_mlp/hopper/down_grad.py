@@ -28,12 +28,12 @@ from .ring import (
     mbarrier,
     new_barriers,
     publish,
-    publish_rest,
     quarters,
     sigmoid,
     tma,
     wait_empty,
     wait_full,
+    wait_gathered,
     warpgroup_mma,
     warpgroup_mma_wait,
 )
@@ -59,7 +59,6 @@ def down_grad_load(
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
-    LAG: gl.constexpr,
 ):
     a_bufs, b_bufs, full, empty = ring
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
@@ -91,7 +90,7 @@ def down_grad_load(
             async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), p0 + k)
             if two:
                 async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), p1 + k)
-            publish(full, it, S, LAG)
+            publish(full, it, S)
             it += 1
         for q in gl.static_range(4):
             s = it % S
@@ -101,9 +100,9 @@ def down_grad_load(
             mbarrier.expect(bar, 2 * h.block_type.nbytes)
             tma.async_copy_global_to_shared(h, [row, n0 + q * 64], bar, gate_buf)
             tma.async_copy_global_to_shared(h, [row, I + n0 + q * 64], bar, up_buf)
-            publish(full, it, S, LAG)
+            publish(full, it, S)
             it += 1
-    publish_rest(full, it, S, LAG)
+    async_copy.wait_group(0)
 
 
 @gluon.jit
@@ -126,7 +125,7 @@ def swiglu_grad(da, w, gate_buf, up_buf):
 def down_grad_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
     """Issues the product of one stage and waits for the one before."""
     a_bufs, b_bufs, full, empty = ring
-    wait_full(full, it, S)
+    wait_gathered(full, it, S)
     acc = warpgroup_mma(
         a_bufs.index(it % S).slice(WG * 64, 64), b_bufs.index(it % S), acc, is_async=True
     )
@@ -207,19 +206,18 @@ def down_grad_kernel(
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
-    LAG: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
 ):
     a_bufs = gl.allocate_shared_memory(w.dtype, [S, 128, 64], h.layout)
     b_bufs = gl.allocate_shared_memory(w.dtype, [S, 64, 256], w.layout)
-    full, empty = new_barriers(S, 2)
+    full, empty = new_barriers(S, True)
     ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [
             (down_grad_math, (0, row_weight, dh, dw_part, rows_cap, tiles, cap, ring, H, I, S)),
             (down_grad_math, (1, row_weight, dh, dw_part, rows_cap, tiles, cap, ring, H, I, S)),
-            (down_grad_load, (dy, row_token, w, h, tiles, cap, ring, H, I, S, LAG)),
+            (down_grad_load, (dy, row_token, w, h, tiles, cap, ring, H, I, S)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],

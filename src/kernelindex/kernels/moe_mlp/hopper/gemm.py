@@ -135,7 +135,7 @@ def gemm_kernel(
     a_bufs = gl.allocate_shared_memory(a.dtype, [S, 128, 64], a.layout)
     b_bufs = gl.allocate_shared_memory(w.dtype, b_shape, w.layout)
     y_bufs = gl.allocate_shared_memory(y.dtype, [4, 64, 64], y.layout)
-    full, empty = new_barriers(S, 1)
+    full, empty = new_barriers(S, False)
     ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [

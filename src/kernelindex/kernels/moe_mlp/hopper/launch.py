@@ -22,10 +22,7 @@ SPLIT = {"MATH_REGS": 224, "LOAD_REGS": 56}
 START = {"num_warps": 4, "maxnreg": 168}
 STAGES = 4  # 192 KiB of operands leave 32 KiB to write tiles out; 227 KiB is the limit
 
-LAG = 2  # stages between a gathered copy and its hand-over; STAGES >= LAG + 2
-
-TMA_RING: dict[str, Any] = {"S": STAGES, **SPLIT, **START}
-GATHER_RING: dict[str, Any] = {"S": STAGES, "LAG": LAG, **SPLIT, **START}
+RING: dict[str, Any] = {"S": STAGES, **SPLIT, **START}
 
 
 @lru_cache(maxsize=64)
@@ -59,7 +56,7 @@ class HopperEngine:
         _up.up_kernel[(_programs(x.device),)](
             x, r.row_token, r.row_weight, _map(w, 128, 64),
             _map(h if save else act, 64, 64), _map(act, 64, 64),
-            r.tiles, r.layout.tiles, H=x.shape[1], I=act.shape[1], SAVE_H=save, **GATHER_RING,
+            r.tiles, r.layout.tiles, H=x.shape[1], I=act.shape[1], SAVE_H=save, **RING,
         )  # fmt: skip
 
     def gemm(
@@ -69,7 +66,7 @@ class HopperEngine:
         box = (256, 64) if trans else (64, 256)
         _gemm.gemm_kernel[(_programs(a.device),)](
             _map(a, 128, 64), _map(w, *box), _map(y, 64, 64), r.tiles, r.layout.tiles,
-            N=y.shape[1], K=a.shape[1], TRANS=trans, **TMA_RING,
+            N=y.shape[1], K=a.shape[1], TRANS=trans, **RING,
         )  # fmt: skip
 
     def down_grad(
@@ -81,7 +78,7 @@ class HopperEngine:
         _down_grad.down_grad_kernel[(_programs(dy.device),)](
             dy, r.row_token, r.row_weight, _map(w, 64, 256), _map(h, 128, 64), _map(dh, 64, 64),
             part, r.layout.rows, r.tiles, r.layout.tiles,
-            H=dy.shape[1], I=inter, **GATHER_RING,
+            H=dy.shape[1], I=inter, **RING,
         )  # fmt: skip
         return part
 
@@ -93,5 +90,5 @@ class HopperEngine:
         _weight_grad.weight_grad_kernel[(_programs(a.device),)](
             gathered, r.row_token, _map(dense, 64, 256), _map(out, 64, 64), r.bounds,
             E=out.shape[0], G=gathered.shape[1], D=dense.shape[1], FLIP=not gather_a,
-            **GATHER_RING,
+            **RING,
         )  # fmt: skip

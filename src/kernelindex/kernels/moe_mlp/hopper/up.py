@@ -23,13 +23,12 @@ from .ring import (
     mbarrier,
     new_barriers,
     publish,
-    publish_rest,
     put,
     quarters,
     sigmoid,
     tma,
     wait_empty,
-    wait_full,
+    wait_gathered,
     warpgroup_mma,
     warpgroup_mma_wait,
 )
@@ -46,7 +45,6 @@ def up_load(
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
-    LAG: gl.constexpr,
 ):
     a_bufs, b_bufs, full, empty = ring
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
@@ -79,9 +77,9 @@ def up_load(
             async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
             if two:
                 async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
-            publish(full, it, S, LAG)
+            publish(full, it, S)
             it += 1
-    publish_rest(full, it, S, LAG)
+    async_copy.wait_group(0)
 
 
 @gluon.jit
@@ -89,7 +87,7 @@ def up_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
     """Issues the product of one stage and waits for the one before."""
     a_bufs, b_bufs, full, empty = ring
     s = it % S
-    wait_full(full, it, S)
+    wait_gathered(full, it, S)
     acc = warpgroup_mma(
         a_bufs.index(2 * s + WG), b_bufs.index(s).permute((1, 0)), acc, is_async=True
     )
@@ -181,7 +179,6 @@ def up_kernel(
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
-    LAG: gl.constexpr,
     SAVE_H: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
@@ -189,13 +186,13 @@ def up_kernel(
     a_bufs = gl.allocate_shared_memory(w.dtype, [2 * S, 64, 64], h.layout)
     b_bufs = gl.allocate_shared_memory(w.dtype, [S, 256, 64], w.layout)
     y_bufs = gl.allocate_shared_memory(w.dtype, [4, 64, 64], h.layout)
-    full, empty = new_barriers(S, 2)
+    full, empty = new_barriers(S, True)
     ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [
             (up_math, (0, row_weight, h, act, tiles, cap, ring, y_bufs, H, I, S, SAVE_H)),
             (up_math, (1, row_weight, h, act, tiles, cap, ring, y_bufs, H, I, S, SAVE_H)),
-            (up_load, (x, row_token, w, tiles, cap, ring, H, I, S, LAG)),
+            (up_load, (x, row_token, w, tiles, cap, ring, H, I, S)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],

@@ -22,13 +22,12 @@ from .ring import (
     mbarrier,
     new_barriers,
     publish,
-    publish_rest,
     put_column,
     put_row,
     quarters,
     tma,
     wait_empty,
-    wait_full,
+    wait_gathered,
     warpgroup_mma,
     warpgroup_mma_wait,
 )
@@ -59,7 +58,6 @@ def weight_grad_load(
     G: gl.constexpr,
     D: gl.constexpr,
     S: gl.constexpr,
-    LAG: gl.constexpr,
 ):
     a_bufs, b_bufs, full, empty = ring
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
@@ -88,12 +86,12 @@ def weight_grad_load(
             tma.async_copy_global_to_shared(dense, [k, d0], bar, b_bufs.index(s))
             async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p)
             async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p + 64)
-            publish(full, it, S, LAG)
+            publish(full, it, S)
             it += 1
         token = head
         first, end, g0, d0 = first1, end1, g1, d1
         first1, end1, g1, d1 = first2, end2, g2, d2
-    publish_rest(full, it, S, LAG)
+    async_copy.wait_group(0)
 
 
 @gluon.jit
@@ -101,7 +99,7 @@ def weight_grad_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
     """Issues the product of one stage of 64 rows and waits for the one before."""
     a_bufs, b_bufs, full, empty = ring
     s = it % S
-    wait_full(full, it, S)
+    wait_gathered(full, it, S)
     acc = warpgroup_mma(
         a_bufs.index(2 * s + WG).permute((1, 0)), b_bufs.index(s), acc, is_async=True
     )
@@ -176,7 +174,6 @@ def weight_grad_kernel(
     G: gl.constexpr,
     D: gl.constexpr,
     S: gl.constexpr,
-    LAG: gl.constexpr,
     FLIP: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
@@ -184,13 +181,13 @@ def weight_grad_kernel(
     a_bufs = gl.allocate_shared_memory(out.dtype, [2 * S, 64, 64], out.layout)
     b_bufs = gl.allocate_shared_memory(out.dtype, [S, 64, 256], dense.layout)
     y_bufs = gl.allocate_shared_memory(out.dtype, [4, 64, 64], out.layout)
-    full, empty = new_barriers(S, 2)
+    full, empty = new_barriers(S, True)
     ring = (a_bufs, b_bufs, full, empty)
     gl.warp_specialize(
         [
             (weight_grad_math, (0, out, bounds, ring, y_bufs, E, G, D, S, FLIP)),
             (weight_grad_math, (1, out, bounds, ring, y_bufs, E, G, D, S, FLIP)),
-            (weight_grad_load, (gathered, row_token, dense, bounds, ring, E, G, D, S, LAG)),
+            (weight_grad_load, (gathered, row_token, dense, bounds, ring, E, G, D, S)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],
