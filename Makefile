@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 KI := $(BIN)/ki
 export KI_DB ?= sqlite:///.ki/ki.db
 
+SIZES ?= 8000,100000,1000000
+DATABASES ?= sqlite,postgresql
 RECORD := fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 pass:backward
 
 .PHONY: help run setup dev test test-fast test-slow check format bench schemas docs lock clean
@@ -49,9 +51,9 @@ format: dev ## rewrite files in the house format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: dev ## measure against docs/performance.md (minutes; SIZES="8k 100k 1m", PostgreSQL where it is)
+bench: dev ## measure and write docs/performance.md (SIZES=8000,100000,1000000 DATABASES=sqlite,postgresql)
 	@sh scripts/postgres.sh
-	@$(BIN)/python -m benchmarks.run
+	@$(BIN)/python -m benchmarks.run --sizes $(SIZES) --databases $(DATABASES)
 
 schemas: dev ## write schemas/ and the generated reference pages again
 	@$(BIN)/python scripts/generate.py

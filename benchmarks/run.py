@@ -1,0 +1,105 @@
+"""Measure the index against its targets and write docs/performance.md.
+
+``python -m benchmarks.run [--sizes 8000,100000,1000000] [--databases sqlite,postgresql]``.
+Each measurement runs in a process of its own, so that its peak memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from tests.support.postgres import Server, start_server
+from tests.support.shared import shared_root
+
+from benchmarks.report import Figure, as_markdown, describe_machine
+
+EXPORT = "data/kernelindex-export/catalog-2026-08-16-0022af0b.jsonl.zst"
+PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+HEAD = """# Measured speed
+
+Written by `make bench`. Ratios hold only within one run on one machine. Targets are those the
+project set itself against an existing index (TypeScript, PostgreSQL) run on a 2-core machine;
+peers are measured beside in the same run.
+
+"""
+
+
+def main() -> int:
+    """Run every measurement, show a table, write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="8000,100000,1000000")
+    parser.add_argument("--databases", default="sqlite,postgresql")
+    parser.add_argument("--only", default="manifests,export,growth")
+    wanted = parser.parse_args()
+    figures: list[Figure] = []
+    for command in commands(wanted.sizes, wanted.databases, wanted.only):
+        print("·", " ".join(command), file=sys.stderr)
+        figures += run(command)
+    show(figures)
+    machine = ", ".join(f"{name} {value}" for name, value in describe_machine().items())
+    command = f"make bench SIZES={wanted.sizes} DATABASES={wanted.databases}"
+    PAGE.write_text(f"{HEAD}`{command}` on: {machine}.\n\n{as_markdown(figures)}")
+    return 0
+
+
+def commands(sizes: str, databases: str, only: str) -> Iterator[list[str]]:
+    """Each measurement as a command; databases are made fresh for each."""
+    if "manifests" in only:
+        yield ["benchmarks.manifests", "--json"]
+    export = shared_root() / EXPORT
+    for database in databases.split(","):
+        if "export" in only and export.exists():
+            with fresh_url(database) as url:
+                yield from ([["benchmarks.public_export", str(export), url]] if url else ())
+        for size in sizes.split(",") if "growth" in only else ():
+            with fresh_url(database) as url:
+                yield from ([["benchmarks.growth", size, url]] if url else ())
+
+
+@contextmanager
+def fresh_url(database: str) -> Iterator[str | None]:
+    """The URL of an empty database; None, said aloud, where there is no server."""
+    if database == "sqlite":
+        with tempfile.TemporaryDirectory() as folder:
+            yield f"sqlite:///{folder}/ki.db"
+        return
+    server = start_server()
+    if not isinstance(server, Server):
+        print(f"PostgreSQL not measured: {server}", file=sys.stderr)
+        yield None
+        return
+    try:
+        server.execute("CREATE DATABASE bench")
+        yield server.url("bench")
+    finally:
+        server.stop()
+
+
+def run(command: list[str]) -> list[Figure]:
+    """The figures that one measuring process prints."""
+    process = [sys.executable, "-m", *command]
+    result = subprocess.run(process, stdout=subprocess.PIPE, text=True, check=True)
+    return [Figure(**json.loads(line)) for line in result.stdout.splitlines()]
+
+
+def show(figures: list[Figure]) -> None:
+    """The table on the terminal."""
+    table = Table(title="Measured against docs/performance.md's targets")
+    for column in ("work", "measured", "target", "peer, same run"):
+        table.add_column(column)
+    for one in figures:
+        table.add_row(one.work, one.value, one.target, one.peer)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
