@@ -1,0 +1,98 @@
+"""What every request to the API passes first: HEAD, length of the address, CORS for reads.
+
+Plain ASGI, since each layer costs every request.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kernelindex.api.problems import problem
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_PATH: Final = 1_024
+MOST_QUERY: Final = 4_096
+READS: Final = frozenset({b"GET", b"HEAD"})
+ASKING: Final = "/resolve/"
+"""Below this a POST only reads."""
+EXPOSED: Final = b"ETag, Retry-After, RateLimit, RateLimit-Policy"
+CORS: Final = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", EXPOSED),
+]
+PREFLIGHT: Final = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-headers", b"Content-Type, If-None-Match"),
+    (b"access-control-max-age", b"86400"),
+    (b"cache-control", b"no-store"),
+]
+
+
+class Guards:
+    """Answers preflights and HEAD, refuses long addresses, lets any origin read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if scope["method"] == "OPTIONS" and (wanted := _preflight(scope)):
+            await _answer_preflight(scope, wanted, send)
+            return
+        answer = _Answer(send, headless=scope["method"] == "HEAD", shared=_only_reads(scope))
+        if answer.headless:
+            scope = {**scope, "method": "GET"}
+        if len(scope["query_string"]) > MOST_QUERY or len(scope["path"]) > MOST_PATH:
+            refused = problem(
+                "request.query_too_long",
+                f"The path has at most {MOST_PATH} characters and the query {MOST_QUERY}.",
+            )
+            await refused(scope, receive, answer.send)
+            return
+        await self.app(scope, receive, answer.send)
+
+
+class _Answer:
+    """An answer on its way out: open to other origins where it reads, bodiless for HEAD."""
+
+    def __init__(self, send: Send, *, headless: bool, shared: bool) -> None:
+        self._send = send
+        self._shared = shared
+        self.headless = headless
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if self._shared:
+                message["headers"] = [*message.get("headers", []), *CORS]
+        elif self.headless:
+            message = {**message, "body": b""}
+        await self._send(message)
+
+
+def _only_reads(scope: Scope) -> bool:
+    return scope["method"] != "POST" or ASKING in scope["path"]
+
+
+def _preflight(scope: Scope) -> bytes | None:
+    """The method that a browser asks leave for."""
+    return _header(scope, b"access-control-request-method")
+
+
+async def _answer_preflight(scope: Scope, wanted: bytes, send: Send) -> None:
+    """Leave to read; none, by silence, for anything else."""
+    asks = wanted == b"POST" and ASKING in scope["path"]
+    headers = list(PREFLIGHT) if wanted in READS or asks else []
+    if headers:
+        methods = b"GET, HEAD, POST" if ASKING in scope["path"] else b"GET, HEAD"
+        headers.append((b"access-control-allow-methods", methods))
+    start: dict[str, Any] = {"type": "http.response.start", "status": 204, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _header(scope: Scope, name: bytes) -> bytes | None:
+    return next((value for key, value in scope["headers"] if key == name), None)

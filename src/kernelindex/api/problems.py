@@ -1,0 +1,167 @@
+"""Problems as RFC 9457 bodies, and every exception as one of them: the only such place."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from kernelindex.api.codes import CODES, Code, code_of
+from kernelindex.errors import CatalogError, KernelIndexError
+from kernelindex.resolve.answer import Suggestion  # noqa: TC001 (pydantic reads it)
+from kernelindex.resolve.problems import Problem  # noqa: TC001 (pydantic reads it)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+
+MEDIA_TYPE = "application/problem+json"
+TYPE_BASE = "/api#"
+RETRY_AFTER_S = "5"
+MAX_ITEMS = 50
+UNAVAILABLE = "The catalog cannot answer now; its operator can read why in the log."
+_LOG = logging.getLogger("kernelindex.api")
+_BY_STATUS = {404: "route.not_found", 405: "route.method"}
+
+
+class Match(BaseModel):
+    """One object that an ambiguous name means."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: str = Field(description="kind of the object")
+    digest: str = Field(description="its digest; asking for this is not ambiguous")
+    title: str = Field(description="its title")
+    via: str = Field(description="how the name means it: alias, slug, name or digest")
+
+
+class ProblemDetails(BaseModel):
+    """Why there is no answer (RFC 9457)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str = Field(description="address of the code's description")
+    title: str = Field(description="the kind of problem, the same for each occurrence")
+    status: int = Field(description="HTTP status", ge=400, le=599)
+    detail: str = Field(description="what was seen, where, and what was wanted")
+    code: str = Field(description="stable code, for programs")
+    problems: list[Problem] | None = Field(None, description="every problem of a request")
+    matches: list[Match] | None = Field(None, description="what an ambiguous name means")
+    suggestions: list[Suggestion] | None = Field(None, description="questions to ask instead")
+    path: str | None = Field(None, description="JSON pointer into the body")
+
+
+def problem(
+    code: str,
+    detail: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Response:
+    """A problem response; ``more`` are further members, left out where None."""
+    return _respond(code_of(code), code, detail, headers or {}, more)
+
+
+def body_of(error: KernelIndexError) -> dict[str, Any]:
+    """The body of a deliberate error, as in a batch."""
+    return _body(_entry(error), error.code, error.message, _members(error.details))
+
+
+def refuse(error: Exception) -> Response:
+    """The response to an error: a deliberate one says why, a bug only that it is logged."""
+    if isinstance(error, KernelIndexError):
+        return _refuse_deliberate(error)
+    if isinstance(error, OperationalError):
+        _LOG.warning("the database cannot answer: %s", error.orig)
+        return problem("catalog.unavailable", UNAVAILABLE, headers=_headers(503))
+    _LOG.error("unexpected %s", type(error).__name__, exc_info=error)
+    return problem("unexpected", "The server failed and logged how. This is a bug.")
+
+
+def install(app: Starlette) -> None:
+    """Answer what the router refuses with a problem; handlers answer their own errors."""
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_unexpected)
+
+
+def _refuse_deliberate(error: KernelIndexError) -> Response:
+    """What only an operator can mend is said in his log alone."""
+    entry = _entry(error)
+    if entry.status >= 500:
+        _LOG.warning("%s: %s", error.code, error.message)
+    known = error.code in CODES
+    code = error.code if known else entry.code
+    detail = error.message if known else UNAVAILABLE
+    return _respond(entry, code, detail, _headers(entry.status), _members(error.details))
+
+
+async def _on_http(request: Request, error: Exception) -> Response:
+    """What the router says: no such address, or not by this method."""
+    assert isinstance(error, HTTPException)
+    code = _BY_STATUS.get(error.status_code, "unexpected")
+    details = {
+        "route.not_found": "There is nothing here; /api/v1/openapi.json lists the addresses.",
+        "route.method": f"This address does not take {request.method}.",
+    }
+    return problem(code, details.get(code, str(error.detail)), headers=error.headers)
+
+
+async def _on_unexpected(_request: Request, error: Exception) -> Response:
+    return refuse(error)
+
+
+def _entry(error: KernelIndexError) -> Code:
+    """The table's entry; what only an operator can mend is one code for everybody else."""
+    otherwise = "catalog.unavailable" if isinstance(error, CatalogError) else "unexpected"
+    return code_of(error.code, otherwise=otherwise)
+
+
+def _headers(status: int) -> dict[str, str]:
+    return {"Retry-After": RETRY_AFTER_S} if status == 503 else {}
+
+
+def _members(details: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that a problem may have, out of an error's details."""
+    names = ProblemDetails.model_fields
+    return {name: value for name, value in details.items() if name in names}
+
+
+def _respond(
+    entry: Code, code: str, detail: str, headers: Mapping[str, str], more: Mapping[str, Any]
+) -> Response:
+    return Response(
+        orjson.dumps(_body(entry, code, detail, more)),
+        entry.status,
+        headers={"Cache-Control": "no-store", **headers},
+        media_type=MEDIA_TYPE,
+    )
+
+
+def _body(entry: Code, code: str, detail: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    said = {name: _plain(value) for name, value in more.items() if value}
+    return {
+        "type": f"{TYPE_BASE}{code}",
+        "title": entry.title,
+        "status": entry.status,
+        "detail": detail,
+        "code": code,
+        **said,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Text, or a bounded list of plain objects."""
+    if isinstance(value, str):
+        return value
+    items: Iterable[Any] = value
+    return [
+        item.model_dump(mode="json") if isinstance(item, BaseModel) else item
+        for item in list(items)[:MAX_ITEMS]
+    ]
