@@ -236,9 +236,15 @@ class FakeCatalog:
             if row.key in set(cohort_keys)
         }
 
-    def excluded(self, cohort_keys: Sequence[str]) -> list[ExcludedRow]:
+    def excluded(
+        self, cohort_keys: Sequence[str] = (), *, operation: str | None = None, limit: int = 200
+    ) -> list[ExcludedRow]:
         self.reads.append("excluded")
-        return [row for row in self.excluded_rows if row.cohort_key in set(cohort_keys)]
+        return [
+            row
+            for row in self.excluded_rows
+            if row.cohort_key in set(cohort_keys) or row.operation == operation
+        ]
 
 
 def pair(key: str, **changes: Any) -> tuple[CohortRow, list[EntryRow]]:

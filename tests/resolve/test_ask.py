@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelindex.catalog.rows import ExcludedRow, SearchHit
+from kernelindex.catalog.rows import CohortRow, ExcludedRow, SearchHit
 from kernelindex.resolve import Answer, ask_document, ask_text
 from tests.resolve.factories import (
     H200,
@@ -164,9 +164,8 @@ def test_policy_excludes_with_reasons_and_leaves_ranks_alone() -> None:
     assert answer.best.reported.picks == ()
 
 
-def test_runs_that_do_not_rank_are_listed_with_their_reasons() -> None:
-    row, entries = pair("record")
-    failed = ExcludedRow(
+def failed_run(row: CohortRow) -> ExcludedRow:
+    return ExcludedRow(
         run_digest=digest("failed"),
         operation="moe-mlp",
         shape_key=row.shape_key,
@@ -182,6 +181,19 @@ def test_runs_that_do_not_rank_are_listed_with_their_reasons() -> None:
         unit=None,
         reasons=({"code": "not_passed", "text": "status is timeout"},),
     )
+
+
+def test_where_only_failed_runs_exist_they_are_said() -> None:
+    catalog = FakeCatalog([], excluded=[failed_run(cohort_row("gone"))])
+    answer = ask_text(catalog, RECORD_QUERY)
+    assert answer.match == "none"
+    assert answer.excluded[0].reasons[0].code == "not_passed"
+    assert ask_text(catalog, RECORD_QUERY.replace("backward", "full")).excluded == ()
+
+
+def test_runs_that_do_not_rank_are_listed_with_their_reasons() -> None:
+    row, entries = pair("record")
+    failed = failed_run(row)
     answer = ask_text(FakeCatalog([(row, entries)], excluded=[failed]), RECORD_QUERY)
     assert answer.excluded[0].reasons[0].text == "status is timeout"
 

@@ -22,7 +22,7 @@ from kernelindex.resolve.views import view_cohort, view_excluded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kernelindex.catalog.rows import CohortRow
+    from kernelindex.catalog.rows import CohortRow, ExcludedRow
     from kernelindex.resolve.problems import Problem
     from kernelindex.resolve.reads import Reads
 
@@ -111,12 +111,23 @@ def _read_entries(catalog: Reads, rows: Sequence[CohortRow], limit: int) -> Entr
     return catalog.entries([row.key for row in rows], first=limit, also=best)
 
 
+def _excluded_of_operation(catalog: Reads, meaning: Meaning) -> Sequence[ExcludedRow]:
+    """Where nothing fits: runs of the operation, in the asked pass, that do not count."""
+    asked = meaning.request.timed_pass
+    return [
+        row
+        for slug in meaning.operation.slugs[:1]
+        for row in catalog.excluded((), operation=slug, limit=MAX_EXCLUDED)
+        if asked in (None, row.timed_pass)
+    ]
+
+
 def _excluded(
     catalog: Reads, meaning: Meaning, shown: Sequence[CohortRow], entries: Entries
 ) -> tuple[Excluded, ...]:
     """Runs that do not rank for these shapes, and entries the request's policy leaves out."""
     keys = tuple(row.key for row in shown)
-    runs = catalog.excluded(keys) if keys else ()
+    runs = catalog.excluded(keys) if keys else _excluded_of_operation(catalog, meaning)
     own = {key: entries.get(key, ()) for key in keys}
     by_policy = exclude(policy_checks(catalog, meaning.request), own)
     return (*by_policy, *map(view_excluded, runs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +28,8 @@ class Reads(Protocol):
     def find(self, ident: str, kind: str | None = None) -> Sequence[Found]: ...
 
     def manifest(self, digest: str) -> StoredManifest | None: ...
+
+    def documents(self, digests: Iterable[str]) -> Mapping[str, dict[str, Any]]: ...
 
     def run(self, digest: str) -> RunRow | None: ...
 
@@ -55,7 +57,13 @@ class Reads(Protocol):
         self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()
     ) -> Mapping[str, Sequence[EntryRow]]: ...
 
-    def excluded(self, cohort_keys: Sequence[str]) -> Sequence[ExcludedRow]: ...
+    def excluded(
+        self,
+        cohort_keys: Sequence[str] = (),
+        *,
+        operation: str | None = None,
+        limit: int = 200,
+    ) -> Sequence[ExcludedRow]: ...
 
     def search_text(self, query: str, limit: int = 20) -> SearchAnswer: ...
 
