@@ -15,6 +15,8 @@ from kernelindex.catalog.tables import derived, truth
 from kernelindex.ids import parse_prefix
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import Connection, Row
 
 MOST_MATCHES = 50
@@ -59,6 +61,16 @@ class LookupReads(Database):
                 sources=sources_of(conn, digest),
                 aliases=aliases_of(conn, digest),
             )
+
+    def documents(self, digests: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The stored manifests of full digests, ``{apiVersion, kind, metadata, spec}``, at once."""
+        query = (
+            select(MANIFESTS.c.digest, MANIFESTS.c.metadata, truth.bodies.c.body)
+            .join(truth.bodies, truth.bodies.c.digest == MANIFESTS.c.digest)
+            .where(MANIFESTS.c.digest.in_(sorted(set(digests))))
+        )
+        with self.reading() as conn:
+            return {row.digest: _document(row) for row in conn.execute(query)}
 
 
 def sources_of(conn: Connection, digest: str) -> tuple[str, ...]:

@@ -127,8 +127,8 @@ def _documents(catalog: Reads, run: RunRow) -> dict[str, Json]:
         "protocol": run.protocol_digest,
         "environment": run.environment_digest,
     }
-    stored = {name: catalog.manifest(digest) for name, digest in digests.items()}
-    return {name: found.document for name, found in stored.items() if found is not None}
+    stored = catalog.documents(digests.values())
+    return {name: stored[digest] for name, digest in digests.items() if digest in stored}
 
 
 def _read_around(catalog: Reads, run: RunRow) -> _Around:
