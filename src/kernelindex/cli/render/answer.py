@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.cli.render.cohort import WIDE, print_cohort
-from kernelindex.cli.render.overview import open_words, overview_table
+from kernelindex.cli.render.overview import overview_table
 from kernelindex.cli.render.pairs import mapping_words, print_list, print_pairs
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import short
+from kernelindex.resolve.group_words import open_words
 from kernelindex.resolve.query import to_query
 
 if TYPE_CHECKING:

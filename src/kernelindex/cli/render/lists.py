@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.cli.render.doubts import inline_doubts
-from kernelindex.cli.render.pairs import mapping_words, operation_words
+from kernelindex.cli.render.pairs import mapping_words
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import is_digest, short
+from kernelindex.resolve.group_words import operation_words
 from kernelindex.resolve.numbers import ratio_text, scale_for
 
 if TYPE_CHECKING:

@@ -39,11 +39,6 @@ def print_list(console: Console, title: str, lines: Iterable[str]) -> None:
         console.print(text)
 
 
-def operation_words(operation: str, title: str) -> str:
-    """The slug of an operation of ours, else its title: a digest says nothing."""
-    return title or operation if operation.startswith("sha256:") else operation
-
-
 def mapping_words(mapping: dict[str, object] | dict[str, str] | dict[str, int]) -> str:
     """``a=1 b=2`` of a flat mapping."""
     return " ".join(f"{name}={value}" for name, value in mapping.items())
