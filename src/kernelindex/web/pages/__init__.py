@@ -3,7 +3,8 @@
 How to write one, `things` for example:
 
     pages/things.py        @dataclass(frozen=True, slots=True, kw_only=True)
-                           class ThingsPage(Page): template = "things.html", each field documented by `told`
+                           class ThingsPage(Page): template = "things.html"; each field has
+                           a meaning: field(metadata=told("…"))
                            def things(catalog, request) -> ThingsPage
                            routes = [page_route("/things", things)]
     templates/things.html  {% extends "base.html" %} {% block main %} … {% endblock %}

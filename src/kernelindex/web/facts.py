@@ -1,0 +1,94 @@
+"""Parts of manifests as labelled lines, for sections that show what was stated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from kernelindex.units import format_duration_ns
+from kernelindex.web.context import told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Spec = Mapping[str, Any]
+
+DURATIONS = ("warmupDuration", "firstCall", "setup")
+MOST_LINES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One stated thing."""
+
+    label: str = field(metadata=told("what is stated, as words"))
+    text: str = field(metadata=told("what it is, as words"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One tensor of a workload."""
+
+    name: str = field(metadata=told("its name in the operation"))
+    shape: str = field(metadata=told("sizes, outermost first"))
+    dtype: str = field(metadata=told("element type"))
+    role: str = field(metadata=told("static, such as weights, or per call; empty if not stated"))
+    data: str = field(metadata=told("how its values are made; empty if not stated"))
+
+
+def facts(spec: Spec, *, without: tuple[str, ...] = ()) -> tuple[Fact, ...]:
+    """The fields of a spec in stored order, nested names joined; ``without`` leaves some out."""
+    found = (
+        fact for name, value in spec.items() if name not in without for fact in _of(name, value)
+    )
+    return tuple(fact for _, fact in zip(range(MOST_LINES), found, strict=False))
+
+
+def tensors(workload: Spec) -> tuple[Tensor, ...]:
+    """The tensors of a workload case."""
+    return tuple(
+        Tensor(
+            name=name,
+            shape=" × ".join(str(size) for size in one.get("shape", ())),
+            dtype=str(one.get("dtype", "")),
+            role=str(one.get("role", "")).replace("_", " "),
+            data=_data(one.get("data", {})),
+        )
+        for name, one in workload.get("tensors", {}).items()
+    )
+
+
+def label_of(name: str) -> str:
+    """``compileIncluded`` as ``compile included``."""
+    spaced = "".join(f" {char.lower()}" if char.isupper() else char for char in name)
+    return spaced.replace("_", " ").strip()
+
+
+def _of(name: str, value: Any) -> Iterator[Fact]:
+    if isinstance(value, dict):
+        for inner, below in value.items():
+            yield from _of(f"{name} {inner}" if inner != "name" else name, below)
+    else:
+        yield Fact(label_of(name), text_of(value, name.rpartition(" ")[2]))
+
+
+def text_of(value: Any, name: str = "") -> str:
+    """A stated value as words: durations with a unit, lists with commas, yes and no."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name in DURATIONS and isinstance(value, int):
+        return format_duration_ns(value)
+    if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
+        return ", ".join(text_of(one) for one in value) or "none"
+    if isinstance(value, list):
+        return orjson.dumps(value).decode()
+    return str(value)
+
+
+def _data(data: Spec) -> str:
+    parameters = " ".join(f"{name}={value}" for name, value in data.get("parameters", {}).items())
+    seed = f"seed {data['seed']}" if "seed" in data else ""
+    maker = str(data.get("generator", "")).replace("_", " ")
+    return ", ".join(part for part in (maker, parameters, seed) if part)

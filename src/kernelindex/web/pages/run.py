@@ -1,0 +1,180 @@
+"""The dossier of a run: a datasheet whose first screen does not mislead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import orjson
+
+from kernelindex.errors import NotFoundError
+from kernelindex.ids import parse_prefix
+from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.numbers import scale_for
+from kernelindex.resolve.recipes import import_line, install_line, rerun_line
+from kernelindex.resolve.show import build_dossier
+from kernelindex.web import paths
+from kernelindex.web.citation import bibtex
+from kernelindex.web.context import Page, told
+from kernelindex.web.facts import Fact, Tensor, facts, tensors
+from kernelindex.web.handling import page_route, redirect
+from kernelindex.web.show import align, document, exact, samples_words
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from kernelindex.catalog.catalog import Catalog
+    from kernelindex.resolve.dossier import RunDossier
+
+OPERATION_KEYS = ("operationSpecDigest", "tensors", "axes", "correctness")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One number of the run."""
+
+    metric: str = field(metadata=told("what is measured"))
+    statistic: str = field(metadata=told("which statistic of it"))
+    value: Markup = field(metadata=told("the number in its own suitable unit, padded to align"))
+    unit: str = field(metadata=told("unit of the shown number"))
+    exact: str = field(metadata=told("the unrounded number with its stored unit"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPage(Page):
+    """Everything known of one run."""
+
+    template: ClassVar[str] = "run.html"
+
+    run: RunDossier = field(metadata=told("the dossier, as every surface shows it"))
+    value: str = field(metadata=told("the primary number without its unit; empty where none"))
+    unit: str = field(metadata=told("unit of the primary number"))
+    what: str = field(metadata=told("statistic, metric and number of samples"))
+    exact: str = field(metadata=told("the primary number unrounded"))
+    beside_ns: float | None = field(
+        metadata=told("the primary number in ns, beside which shifts are sized")
+    )
+    compare: str = field(metadata=told("path of the comparison with the leader; empty if leading"))
+    tensors: tuple[Tensor, ...] = field(metadata=told("the workload's tensors"))
+    workload: tuple[Fact, ...] = field(metadata=told("what else the workload states"))
+    protocol: tuple[Fact, ...] = field(metadata=told("what the protocol states"))
+    environment: tuple[Fact, ...] = field(metadata=told("what the environment states"))
+    correctness: tuple[Fact, ...] = field(metadata=told("policy asked for and result seen"))
+    telemetry: tuple[Fact, ...] = field(metadata=told("clocks, power, traits, where recorded"))
+    measurements: tuple[Measurement, ...] = field(metadata=told("every number of the run"))
+    native: tuple[Fact, ...] = field(metadata=told("the source's own metrics, verbatim"))
+    source_rows: tuple[str, ...] = field(metadata=told("the source's rows as JSON, verbatim"))
+    manifest: str = field(metadata=told("the canonical manifest of the run, indented"))
+    bibtex: str = field(metadata=told("the citation as BibTeX"))
+    install: str | None = field(metadata=told("the line that installs what ran, if stated"))
+    imports: str | None = field(metadata=told("the line that imports what ran, if stated"))
+    rerun: str | None = field(metadata=told("the line that repeats the run, if possible here"))
+    references: tuple[str, ...] = field(metadata=told("addresses that the run's editor gave"))
+
+
+def run(catalog: Catalog, request: Request) -> RunPage | Response:
+    """A run by alias or digest prefix; an alias leads to the permanent address."""
+    ident = request.path_params["ident"]
+    found = locate(catalog, "run", ident)
+    if not found.digest.startswith(f"sha256:{parse_prefix(ident) or '-'}"):
+        return redirect(paths.run(found.digest))
+    row = catalog.run(found.digest)
+    if row is None:
+        raise NotFoundError(
+            f"The run {found.digest} is stored, but not yet judged.", code="run.not_derived"
+        )
+    return build_page(build_dossier(catalog, row))
+
+
+def build_page(run: RunDossier) -> RunPage:
+    """The context of a run's page from its dossier."""
+    spec = run.manifests["run"]["spec"]
+    implementation = run.manifests.get("implementation", {}).get("spec", {})
+    permalink = paths.run_permalink(run.identity.run)
+    return RunPage(
+        title=run.title,
+        description=run.summary,
+        path=permalink,
+        json_path=f"/api/v1/runs/{paths.prefix(run.identity.run)}",
+        run=run,
+        **_primary(run),
+        compare=_compare(run),
+        **_stated(run, spec),
+        measurements=_measurements(run.measurements),
+        native=facts(run.source_native.get("metrics", {})),
+        source_rows=tuple(orjson.dumps(row.get("row", row)).decode() for row in run.source.rows),
+        manifest=document(run.manifests["run"]),
+        bibtex=bibtex(run, permalink),
+        install=install_line(implementation),
+        imports=import_line(implementation),
+        rerun=rerun_line(run.identity.run),
+        references=_references(run),
+    )
+
+
+def _primary(run: RunDossier) -> dict[str, Any]:
+    primary = run.primary
+    if primary is None:
+        return {"value": "", "unit": "", "what": run.status, "exact": "", "beside_ns": None}
+    scale = scale_for([primary.value], primary.unit)
+    half = (run.interval.high - run.interval.low) / 2 if run.interval else None
+    return {
+        "value": scale.show(primary.value, half),
+        "unit": scale.unit,
+        "what": f"{primary.statistic} {primary.metric}, {samples_words(run.sample_count)}",
+        "exact": exact(primary.value, primary.unit),
+        "beside_ns": primary.value if primary.unit == "ns" else None,
+    }
+
+
+def _stated(run: RunDossier, spec: dict[str, Any]) -> dict[str, Any]:
+    """What the manifests around the run state, section by section."""
+    specs = {name: document["spec"] for name, document in run.manifests.items()}
+    workload = specs.get("workload", {})
+    policy, result = run.correctness.get("policy"), run.correctness.get("result")
+    told_of_itself = {
+        name: spec[name]
+        for name in ("runner", "batch", "telemetry", "traits", "memory", "trace")
+        if name in spec
+    }
+    return {
+        "tensors": tensors(workload),
+        "workload": facts(workload, without=OPERATION_KEYS),
+        "protocol": facts(specs.get("protocol", {})),
+        "environment": facts(specs.get("environment", {})),
+        "correctness": facts({"policy": policy or {}, "result": result or {}}),
+        "telemetry": facts(told_of_itself),
+    }
+
+
+def _compare(run: RunDossier) -> str:
+    leader = run.standing.leader_run
+    if not leader or leader == run.identity.run or run.standing.only_result:
+        return ""
+    return paths.compare((leader, run.identity.run))
+
+
+def _measurements(found: tuple[dict[str, Any], ...]) -> tuple[Measurement, ...]:
+    plain = [one for one in found if isinstance(one.get("value"), int | float)]
+    scales = [scale_for([one["value"]], str(one.get("unit", ""))) for one in plain]
+    numbers = align([scale.show(one["value"]) for scale, one in zip(scales, plain, strict=True)])
+    return tuple(
+        Measurement(
+            metric=str(one.get("metric", "")).replace("_", " "),
+            statistic=str(one.get("statistic", "")),
+            value=number,
+            unit=scale.unit,
+            exact=exact(one["value"], str(one.get("unit", ""))),
+        )
+        for one, scale, number in zip(plain, scales, numbers, strict=True)
+    )
+
+
+def _references(run: RunDossier) -> tuple[str, ...]:
+    refs = run.manifests["run"]["metadata"].get("sourceRefs", ())
+    return tuple(ref["url"] for ref in refs if str(ref.get("url", "")).startswith("https://"))
+
+
+routes = [page_route("/runs/{ident}", run)]
