@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from kernelindex.catalog.group_reads import GroupReads
+from kernelindex.catalog.implementation_reads import ImplementationReads
+from kernelindex.catalog.digest_reads import DigestReads
 from kernelindex.catalog.listing_reads import ListingReads
 from kernelindex.catalog.lookup_reads import LookupReads
 from kernelindex.catalog.ranking_reads import RankingReads
@@ -9,5 +12,13 @@ from kernelindex.catalog.run_reads import RunReads
 from kernelindex.catalog.source_reads import SourceReads
 
 
-class Catalog(LookupReads, ListingReads, RankingReads, RunReads, SourceReads):
+class Catalog(
+    LookupReads,
+    ListingReads,
+    ImplementationReads,
+    RankingReads,
+    GroupReads,
+    RunReads,
+    SourceReads,
+):
     """Everything that can be asked of a catalog; ``open`` one that exists, or ``create``."""
