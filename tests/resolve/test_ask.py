@@ -265,6 +265,15 @@ def test_unknown_names_are_problems_with_corrections(
     assert (answer.problems[0].code, answer.problems[0].correction) == (code, correction)
 
 
+def test_the_reading_has_our_names() -> None:
+    reading = ask_text(record_catalog(), "moe T=8192 fp8 gpu:H100 pass:bwd source:liger").reading
+    assert (reading.operations, reading.axes) == (("moe-mlp",), {"tokens": 8192})
+    assert "fp8_e4m3fnuz" in reading.dtypes[0]
+    assert (reading.family, reading.timed_pass) == ("H100", "backward")
+    assert len(reading.products) > 1
+    assert reading.source == "liger-kernel-bench"
+
+
 def test_axis_aliases_are_read() -> None:
     text = "fused-moe T=8192 H=2048 E=64 K=8 I=768 bf16 gpu:H100 pass:backward"
     assert ask_text(record_catalog(), text).cohorts == (

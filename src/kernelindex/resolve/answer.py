@@ -295,12 +295,28 @@ class Excluded(Part):
     reasons: tuple[Reason, ...] = Field(description="every reason")
 
 
+class Reading(Part):
+    """The question under our names: what was looked for."""
+
+    operations: tuple[str, ...] = Field((), description="operation slugs; empty means any")
+    axes: dict[str, int] = Field(default_factory=dict, description="axis sizes under our names")
+    dtypes: tuple[tuple[str, ...], ...] = Field(
+        (), description="for each dtype asked, the ids that meet it"
+    )
+    products: tuple[str, ...] = Field((), description="ids of the products meant")
+    family: str | None = Field(None, description="product family of the hardware asked")
+    timed_pass: str | None = Field(None, alias="pass", description="timed pass, if asked")
+    source: str | None = Field(None, description="source slug, if asked")
+    metric: str | None = Field(None, description="metric; absent means time or score")
+
+
 class Answer(Part):
     """Everything there is to say to one question."""
 
     match: Match = Field(description="exact, nearest, none, or ambiguous")
     summary: str = Field(description="the answer in one or two sentences")
     request: Request | None = Field(description="the question as read; absent when refused")
+    reading: Reading | None = Field(None, description="the question under our names")
     assumptions: tuple[Assumption, ...] = Field((), description="what was taken for granted")
     problems: tuple[Problem, ...] = Field((), description="why the question cannot be answered")
     suggestions: tuple[Suggestion, ...] = Field((), description="other questions worth asking")

@@ -10,7 +10,7 @@ from kernelindex.resolve.blocks import view_blocks
 from kernelindex.resolve.exclusions import exclude, policy_checks
 from kernelindex.resolve.findings import Findings, find
 from kernelindex.resolve.gaps import list_missing, suggest
-from kernelindex.resolve.interpret import Meaning, interpret
+from kernelindex.resolve.interpret import Meaning, interpret, view_reading
 from kernelindex.resolve.nearest import view_near
 from kernelindex.resolve.neighbours import view_neighbours
 from kernelindex.resolve.query import parse_query
@@ -68,6 +68,7 @@ def _refusal(problems: tuple[Problem, ...], meaning: Meaning | None = None) -> A
         match="none",
         summary=" ".join(problem.text for problem in problems),
         request=meaning.request if meaning else None,
+        reading=view_reading(meaning) if meaning else None,
         assumptions=meaning.assumptions if meaning else (),
         suggestions=meaning.suggestions if meaning else (),
         problems=problems,
@@ -92,6 +93,7 @@ def _answer(
         match=settled.match,
         summary=summarise(meaning, findings, settled, entries),
         request=meaning.request,
+        reading=view_reading(meaning),
         assumptions=(*meaning.assumptions, *settled.assumptions),
         suggestions=suggest(catalog, meaning, findings, settled),
         cohorts=tuple(view_cohort(row, entries.get(row.key, ()), limit=limit) for row in shown),

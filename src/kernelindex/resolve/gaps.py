@@ -59,7 +59,8 @@ def suggest(
     found = list(meaning.suggestions)
     if not findings.fits and not _is_near_on_device(meaning, findings):
         found += _relatives(catalog, meaning)
-    for row in findings.fits if settled.open_fields else ():
+    open_rows = findings.fits[: 3 * MAX_SUGGESTIONS] if settled.open_fields else ()
+    for row in open_rows:
         query = to_query(meaning.request, **_narrowing(row, settled.open_fields))
         found.append(Suggestion(text=_about(row, settled.open_fields), query=query))
     unique = {item.query: item for item in reversed(found)}

@@ -10,7 +10,7 @@ from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
 from kernelindex.registry.metrics import find_metric, load_metrics
 from kernelindex.registry.sources_info import load_sources
-from kernelindex.resolve.answer import Assumption, Suggestion
+from kernelindex.resolve.answer import Assumption, Reading, Suggestion
 from kernelindex.resolve.operations import OperationReading, read_operation
 from kernelindex.resolve.problems import Problem, closest
 
@@ -82,6 +82,21 @@ def interpret(catalog: Reads, request: Request) -> Meaning:
             *_device_problems(device),
             *_metric_problems(request.metric),
         ),
+    )
+
+
+def view_reading(meaning: Meaning) -> Reading:
+    """The meaning as a part of the answer."""
+    device = meaning.device
+    return Reading(
+        operations=meaning.operation.slugs,
+        axes=meaning.axes,
+        dtypes=meaning.dtypes,
+        products=(*device.product_ids, *device.hardware_ids) if device else (),
+        family=device.family if device else None,
+        timed_pass=meaning.request.timed_pass,
+        source=meaning.source,
+        metric=meaning.request.metric,
     )
 
 
