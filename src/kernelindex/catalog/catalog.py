@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kernelindex.catalog.group_reads import GroupReads
 from kernelindex.catalog.implementation_reads import ImplementationReads
-from kernelindex.catalog.digest_reads import DigestReads
 from kernelindex.catalog.listing_reads import ListingReads
 from kernelindex.catalog.lookup_reads import LookupReads
 from kernelindex.catalog.ranking_reads import RankingReads
