@@ -266,7 +266,9 @@ def test_unknown_names_are_problems_with_corrections(
 
 
 def test_the_reading_has_our_names() -> None:
-    reading = ask_text(record_catalog(), "moe T=8192 fp8 gpu:H100 pass:bwd source:liger").reading
+    reading = ask_text(
+        record_catalog(), "moe-mlp T=8192 dtype:fp8 gpu:H100 pass:bwd source:liger"
+    ).reading
     assert (reading.operations, reading.axes) == (("moe-mlp",), {"tokens": 8192})
     assert "fp8_e4m3fnuz" in reading.dtypes[0]
     assert (reading.family, reading.timed_pass) == ("H100", "backward")
