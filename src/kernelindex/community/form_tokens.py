@@ -45,7 +45,9 @@ def is_form_token(
         return False
     if len(at) > 12 or not 0 <= now.timestamp() - int(at) <= LASTS_S:
         return False
-    return hmac.compare_digest(_mac(secret, cookie, purpose, at).encode(), mac.encode())
+    return hmac.compare_digest(
+        _mac(secret, cookie, purpose, at).encode(), mac.encode(errors="replace")
+    )
 
 
 def _mac(secret: bytes, cookie: str, purpose: str, at: str) -> str:

@@ -140,13 +140,15 @@ def revoke_key(
     require_decision(actor, reason)
     now = clock()
     with database.writing() as conn:
-        row = conn.execute(select(keys).where(keys.c.id == ident)).first()
+        named = select(keys).where(keys.c.id == ident)
+        row = conn.execute(named).first() if tokens.is_key_id(ident) else None
         if row is None:
-            raise refusal("key.not_found", f"no key has the id {ident!r}; see: ki keys list")
+            shown = tokens.hide_tokens(ident)[:80]
+            raise refusal("key.not_found", f"no key has the id {shown!r}; see: ki keys list")
         if row.revoked_at is None:
             conn.execute(update(keys).where(keys.c.id == ident).values(revoked_at=to_text(now)))
             audit.append(conn, now, actor=actor, action="key.revoke", subject=ident, reason=reason)
-        return _key(conn.execute(select(keys).where(keys.c.id == ident)).one())
+        return _key(conn.execute(named).one())
 
 
 def authenticate(

@@ -54,7 +54,7 @@ def page_of(
 
 def _parse(cursor: str) -> tuple[str, str]:
     at, separator, ident = cursor.partition(SEPARATOR)
-    if not separator or len(cursor) > MAX_CURSOR or "\x00" in cursor:
+    if not separator or len(cursor) > MAX_CURSOR or not cursor.isascii() or "\x00" in cursor:
         raise RequestError(
             "the cursor is not one of this list; start again without it", code="request.cursor"
         )

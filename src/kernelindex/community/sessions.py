@@ -46,7 +46,9 @@ class Session:
 
     def sent(self, secret: bytes, form_token: str) -> bool:
         """Whether a form that carries ``form_token`` was made for this session."""
-        return hmac.compare_digest(self.form_token(secret).encode(), form_token.encode())
+        return hmac.compare_digest(
+            self.form_token(secret).encode(), form_token.encode(errors="replace")
+        )
 
 
 def open_session(database: Database, token: str | None, *, clock: Clock = utc_now) -> Session:

@@ -15,6 +15,7 @@ import secrets
 ID_BYTES = 5
 SECRET_BYTES = 32
 _TOKEN = re.compile(r"ki_([0-9a-f]{10})_[A-Za-z0-9_-]{43}")
+_ID = re.compile(r"[0-9a-f]{10}")
 _ANY_TOKEN = re.compile(r"ki_([0-9a-f]{10})_[A-Za-z0-9_-]+")
 
 
@@ -29,9 +30,14 @@ def key_id(token: str) -> str | None:
     return match[1] if match else None
 
 
+def is_key_id(text: str) -> bool:
+    """Whether text has the form of a key's public id."""
+    return _ID.fullmatch(text) is not None
+
+
 def hash_token(token: str) -> str:
     """What is stored of a token, 64 hex digits."""
-    return hashlib.sha256(b"kernelindex token\x00" + token.encode()).hexdigest()
+    return hashlib.sha256(b"kernelindex token\x00" + token.encode(errors="replace")).hexdigest()
 
 
 def is_same(token: str, stored_hash: str) -> bool:
