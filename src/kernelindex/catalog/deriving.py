@@ -251,11 +251,7 @@ def _write_documents(conn: Connection, version: int, built: list[CohortDocuments
     bulk.insert_rows(
         conn,
         derived.entries,
-        [
-            (e["cohort_key"], version, e["position"], e["entry_key"], e["run_digest"], _json(e))
-            for one in shown
-            for e in one.entries
-        ],
+        [_entry_tuple(version, entry) for one in shown for entry in one.entries],
     )
     bulk.insert_rows(
         conn,
@@ -281,6 +277,18 @@ def _cohort_tuple(version: int, built: CohortDocuments) -> tuple[Any, ...]:
         doc["entry_count"],
         doc["run_count"],
         _json(doc),
+    )
+
+
+def _entry_tuple(version: int, entry: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        entry["cohort_key"],
+        version,
+        entry["position"],
+        entry["entry_key"],
+        entry["run_digest"],
+        entry["implementation"]["digest"],
+        _json(entry),
     )
 
 

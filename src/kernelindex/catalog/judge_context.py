@@ -49,15 +49,16 @@ class ContextReader:
         return {digest: known[0] for digest, known in known_ones.items()}, context
 
 
+NEWEST_QUERY = (
+    select(truth.coverage.c.source, func.max(truth.snapshots.c.fetched_at))
+    .join(truth.snapshots, truth.snapshots.c.digest == truth.coverage.c.snapshot)
+    .group_by(truth.coverage.c.source)
+)
+
+
 def newest_snapshots(conn: Connection) -> dict[str, str]:
     """The calendar date of each source's newest published snapshot."""
-    table, covered = truth.snapshots, truth.coverage
-    query = (
-        select(covered.c.source, func.max(table.c.fetched_at))
-        .join(table, table.c.digest == covered.c.snapshot)
-        .group_by(covered.c.source)
-    )
-    return {source: at[:10] for source, at in conn.execute(query)}
+    return {source: at[:10] for source, at in conn.execute(NEWEST_QUERY)}
 
 
 def _load_implementations(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.rows import Found, StoredManifest
@@ -17,7 +17,7 @@ from kernelindex.ids import parse_prefix
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
 MOST_MATCHES = 50
 SUFFIXED = re.compile(r"(?P<base>.+)-(?P<hex>[0-9a-f]{8})")
@@ -80,13 +80,15 @@ def sources_of(conn: Connection, digest: str) -> tuple[str, ...]:
     return tuple(sorted(conn.execute(query).scalars()))
 
 
+ALIASES_QUERY = select(truth.aliases.c.alias).where(truth.aliases.c.digest == bindparam("digest"))
+
+
 def aliases_of(conn: Connection, digest: str) -> tuple[str, ...]:
     """The foreign identifiers of an object."""
-    query = select(truth.aliases.c.alias).where(truth.aliases.c.digest == digest).distinct()
-    return tuple(sorted(conn.execute(query).scalars()))
+    return tuple(sorted(set(conn.execute(ALIASES_QUERY, {"digest": digest}).scalars())))
 
 
-def _document(row: Row[Any]) -> dict[str, Any]:
+def _document(row: Any) -> dict[str, Any]:
     claimed = read_body(row.body)
     return {
         "apiVersion": claimed["apiVersion"],

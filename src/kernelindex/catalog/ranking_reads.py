@@ -6,10 +6,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import or_, select
 
 from kernelindex.catalog.cursors import check_limit
 from kernelindex.catalog.database import Database
+from kernelindex.catalog.row_tuples import json_text
 from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 from kernelindex.catalog.run_rows import excluded_row
 from kernelindex.catalog.tables import derived, truth
@@ -51,10 +52,12 @@ class RankingReads(Database):
     ) -> list[CohortRow]:
         """Cohorts that meet every filter, those with most entries first.
 
-        ``axes`` keeps shapes that have these values (and perhaps more axes), ``dtypes``
-        those of which some tensor has each dtype. Devices: any of ``product_ids``,
-        ``families`` or ``hardware``. ``empty`` also gives cohorts nothing ranks in.
+        ``axes`` keeps shapes of exactly these axes, or where there are none of them those
+        that have more; ``dtypes`` those of which some tensor has each dtype. Devices: any
+        of ``product_ids``, ``families`` or ``hardware``. ``empty`` also gives cohorts
+        nothing ranks in.
         """
+        wanted_axes, wanted_dtypes = dict(axes or {}), tuple(dtypes)
         conditions = [
             *_equal(operation=operation, shape_key=shape_key, metric=metric, profile=profile),
             *_device(product_ids, families, hardware),
@@ -63,28 +66,27 @@ class RankingReads(Database):
             conditions.append(COHORTS.c.timed_pass.in_(wanted))
         if not empty:
             conditions.append(COHORTS.c.entry_count > 0)
-        if axes or dtypes:
-            conditions.append(_shapes_with(operation, axes or {}, tuple(dtypes)))
+        if wanted_dtypes:
+            conditions.append(_has_dtypes(operation, wanted_dtypes))
         query = (
-            _current(COHORTS.c.doc)
+            _current(COHORTS.c.doc, derived.operations.c.title)
             .where(*conditions)
             .order_by(COHORTS.c.entry_count.desc(), COHORTS.c.key)
             .limit(check_limit(limit))
         )
         with self.reading() as conn:
-            documents = [orjson.loads(doc) for doc in conn.execute(query).scalars()]
-            titles = operation_titles(conn, {doc["operation"] for doc in documents})
-        return [build_cohort(doc, titles) for doc in documents]
+            rows = _with_axes(conn, query, operation, wanted_axes)
+        return [build_cohort(orjson.loads(doc), title) for doc, title in rows]
 
     def cohort(self, key: str) -> CohortRow | None:
         """One cohort by its key, or by a prefix of it that names one."""
         if not key.startswith("sha256:"):
             key = f"sha256:{key}"
-        query = _current(COHORTS.c.doc).where(COHORTS.c.key >= key, COHORTS.c.key < key + "g")
+        query = _current(COHORTS.c.doc, derived.operations.c.title)
+        query = query.where(COHORTS.c.key >= key, COHORTS.c.key < key + "g").limit(2)
         with self.reading() as conn:
-            documents = [orjson.loads(doc) for doc in conn.execute(query.limit(2)).scalars()]
-            titles = operation_titles(conn, {doc["operation"] for doc in documents})
-        return build_cohort(documents[0], titles) if len(documents) == 1 else None
+            rows = conn.execute(query).all()
+        return build_cohort(orjson.loads(rows[0].doc), rows[0].title) if len(rows) == 1 else None
 
     def entries(
         self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()
@@ -93,15 +95,19 @@ class RankingReads(Database):
 
         ``first`` keeps that many of each cohort, and those whose entry key is in ``also``.
         """
-        with self.reading() as conn:
-            documents = _entry_documents(conn, cohort_keys, first, sorted(also))
-            shown = implementations_shown(conn, {d["implementation"]["digest"] for d in documents})
-            memory = _memory(conn, documents)
+        keys = list(dict.fromkeys(cohort_keys))
         found: dict[str, list[EntryRow]] = defaultdict(list)
-        for doc in documents:
-            doc["implementation"] |= shown.get(doc["implementation"]["digest"], {})
-            if doc["entry_key"] in memory:
-                doc["memory_run"], doc["peak_memory_bytes"] = memory[doc["entry_key"]]
+        if not keys:
+            return {}
+        with self.reading() as conn:
+            rows = conn.execute(_entries_query(keys, first, sorted(also))).all()
+            memory = _memory(conn, keys)
+        for text, slug, title in rows:
+            doc = orjson.loads(text)
+            doc["implementation"] |= {"slug": slug, "title": title}
+            place = (doc["cohort_key"], doc["entry_key"])
+            if place in memory:
+                doc["memory_run"], doc["peak_memory_bytes"] = memory[place]
             found[doc["cohort_key"]].append(build_entry(doc))
         return dict(found)
 
@@ -145,20 +151,9 @@ def operation_titles(conn: Connection, slugs: set[str]) -> dict[str, str]:
     return {row.slug: row.title for row in conn.execute(query)}
 
 
-def implementations_shown(conn: Connection, digests: set[str]) -> dict[str, dict[str, str]]:
-    """The slug and title of some implementations, as they are now."""
-    names, table = derived.names, truth.manifests
-    query = (
-        select(names.c.digest, names.c.slug, table.c.title)
-        .join(table, table.c.digest == names.c.digest)
-        .where(names.c.digest.in_(digests))
-    )
-    return {row.digest: {"slug": row.slug, "title": row.title} for row in conn.execute(query)}
-
-
-def build_cohort(doc: dict[str, Any], titles: Mapping[str, str]) -> CohortRow:
-    """A cohort's row from its stored document."""
-    values = {**doc, "operation_title": titles.get(doc["operation"], doc["operation"])}
+def build_cohort(doc: dict[str, Any], title: str | None) -> CohortRow:
+    """A cohort's row from its stored document and the operation's title."""
+    values = {**doc, "operation_title": title or doc["operation"]}
     return CohortRow(**values | {name: tuple(doc[name]) for name in TUPLES})
 
 
@@ -169,9 +164,10 @@ def build_entry(doc: dict[str, Any]) -> EntryRow:
 
 def _current(*columns: Any) -> Any:
     """Columns of the current versions of cohorts."""
+    operations = derived.operations
     joined = COHORTS.join(
         HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version)
-    )
+    ).join(operations, operations.c.slug == COHORTS.c.operation, isouter=True)
     return select(*columns).select_from(joined)
 
 
@@ -194,59 +190,80 @@ def _device(
     return [or_(*named)]
 
 
-def _shapes_with(operation: str | None, axes: Mapping[str, int], dtypes: tuple[str, ...]) -> Any:
-    """The condition that a cohort's shape has these axis values and these dtypes.
+def _with_axes(
+    conn: Connection, query: Any, operation: str | None, axes: dict[str, int]
+) -> Sequence[Any]:
+    """Rows whose shape has exactly these axes, by index; only else those that have more."""
+    if not axes:
+        return conn.execute(query).all()
+    shapes = derived.shapes
+    keys = select(shapes.c.shape_key)
+    if operation is not None:
+        keys = keys.where(shapes.c.operation == operation)
+    exact = keys.where(shapes.c.axes == json_text(axes))
+    rows = conn.execute(query.where(COHORTS.c.shape_key.in_(exact))).all()
+    if rows:
+        return rows
+    for name, value in sorted(axes.items()):
+        pair = f'"{name}":{value}'
+        ends = [shapes.c.axes.contains(pair + end, autoescape=True) for end in (",", "}")]
+        keys = keys.where(ends[0] | ends[1])
+    return conn.execute(query.where(COHORTS.c.shape_key.in_(keys))).all()
 
-    Matched in the shapes' stored JSON text (sorted, compact), so that no shape is parsed.
+
+def _has_dtypes(operation: str | None, dtypes: tuple[str, ...]) -> Any:
+    """The condition that some tensor of a cohort's shape has each dtype.
+
+    Matched in the shapes' stored JSON text (sorted, compact), so that none is parsed.
     """
     shapes = derived.shapes
     query = select(shapes.c.shape_key)
     if operation is not None:
         query = query.where(shapes.c.operation == operation)
-    for name, value in sorted(axes.items()):
-        pair = f'"{name}":{value}'
-        ends = [shapes.c.axes.contains(pair + end, autoescape=True) for end in (",", "}")]
-        query = query.where(ends[0] | ends[1])
     for dtype in dtypes:
         query = query.where(shapes.c.dtypes.contains(f':"{dtype}"', autoescape=True))
     return COHORTS.c.shape_key.in_(query)
 
 
-def _entry_documents(
-    conn: Connection, keys: Sequence[str], first: int | None, also: Sequence[str]
-) -> list[dict[str, Any]]:
-    joined = ENTRIES.join(
-        HEADS, (HEADS.c.key == ENTRIES.c.cohort_key) & (HEADS.c.version == ENTRIES.c.version)
+def _entries_query(keys: Sequence[str], first: int | None, also: Sequence[str]) -> Any:
+    """Current entries in rank order, with what their implementations are called now."""
+    names, manifests = derived.names, truth.manifests
+    joined = (
+        ENTRIES.join(
+            HEADS, (HEADS.c.key == ENTRIES.c.cohort_key) & (HEADS.c.version == ENTRIES.c.version)
+        )
+        .join(names, names.c.digest == ENTRIES.c.implementation_digest, isouter=True)
+        .join(manifests, manifests.c.digest == ENTRIES.c.implementation_digest, isouter=True)
     )
     query = (
-        select(ENTRIES.c.doc)
+        select(ENTRIES.c.doc, names.c.slug, manifests.c.title)
         .select_from(joined)
-        .where(ENTRIES.c.cohort_key.in_(bindparam("keys", expanding=True)))
+        .where(ENTRIES.c.cohort_key.in_(keys))
         .order_by(ENTRIES.c.cohort_key, ENTRIES.c.position)
     )
     if first is not None:
         query = query.where((ENTRIES.c.position <= first) | ENTRIES.c.entry_key.in_(also))
-    return [orjson.loads(doc) for doc in conn.execute(query, {"keys": list(keys)}).scalars()]
+    return query
 
 
-def _memory(conn: Connection, documents: list[dict[str, Any]]) -> dict[str, tuple[str, int]]:
-    """Peak memory of entries measured apart: entry key -> (run, bytes), the lower median."""
-    runs = sorted({doc["run_digest"] for doc in documents})
-    own = RUNS.alias("own")
+def _memory(conn: Connection, keys: Sequence[str]) -> dict[tuple[str, str], tuple[str, int]]:
+    """Peak memory measured apart: (cohort, entry key) -> (run, bytes), the lower median."""
     query = (
-        select(RUNS.c.entry_key, RUNS.c.value, RUNS.c.digest)
+        select(COHORTS.c.key, RUNS.c.entry_key, RUNS.c.value, RUNS.c.digest)
+        .select_from(COHORTS)
+        .join(HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version))
         .join(
-            own,
-            (own.c.shape_key == RUNS.c.shape_key)
-            & (own.c.entry_key == RUNS.c.entry_key)
-            & (own.c.hardware == RUNS.c.hardware)
-            & (own.c.timed_pass == RUNS.c.timed_pass),
+            RUNS,
+            (RUNS.c.shape_key == COHORTS.c.shape_key)
+            & (RUNS.c.metric == MEMORY_METRIC)
+            & (RUNS.c.hardware == COHORTS.c.hardware)
+            & (RUNS.c.timed_pass == COHORTS.c.timed_pass),
         )
-        .where(own.c.digest.in_(runs), RUNS.c.metric == MEMORY_METRIC, RUNS.c.reasons.is_(None))
-        .where(is_published(RUNS.c.digest), own.c.metric != MEMORY_METRIC)
+        .where(COHORTS.c.key.in_(keys), COHORTS.c.metric != MEMORY_METRIC)
+        .where(RUNS.c.reasons.is_(None), is_published(RUNS.c.digest))
     )
-    found: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for row in conn.execute(query):
-        found[row.entry_key].append((row.value, row.digest))
-    middle = {key: sorted(values)[(len(values) - 1) // 2] for key, values in found.items()}
-    return {key: (digest, int(value)) for key, (value, digest) in middle.items()}
+    found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
+    for key, entry_key, value, digest in conn.execute(query):
+        found[key, entry_key].append((value, digest))
+    middle = {place: sorted(values)[(len(values) - 1) // 2] for place, values in found.items()}
+    return {place: (digest, int(value)) for place, (value, digest) in middle.items()}

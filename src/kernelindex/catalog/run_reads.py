@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import bindparam, func, select, tuple_
 
 from kernelindex.catalog import cursors
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.judge_context import newest_snapshots
-from kernelindex.catalog.lookup_reads import aliases_of, sources_of
-from kernelindex.catalog.ranking_reads import (
-    implementations_shown,
-    is_published,
-    operation_titles,
-)
+from kernelindex.catalog.lookup_reads import aliases_of
+from kernelindex.catalog.ranking_reads import is_published, operation_titles
 from kernelindex.catalog.rows import Page, RecordRow, RunRow
 from kernelindex.catalog.run_rows import run_row
 from kernelindex.catalog.stored import read_body
@@ -60,7 +56,7 @@ class RunReads(Database):
     def run(self, digest: str) -> RunRow | None:
         """One run by its full digest, with its source rows, aliases and rank."""
         with self.reading() as conn:
-            row = conn.execute(_runs_query().where(RUNS.c.digest == digest)).first()
+            row = conn.execute(RUN_BY_DIGEST, {"digest": digest}).first()
             if row is None:
                 return None
             return _build(conn, [row], detailed=True)[0]
@@ -71,14 +67,13 @@ class RunReads(Database):
         *,
         cursor: str | None = None,
         limit: int = cursors.DEFAULT_LIMIT,
+        oldest_first: bool = False,
     ) -> Page[RunRow]:
         """Runs that meet every filter, newest first; see ``RUN_FILTERS`` for the names."""
-        chosen = {"list": "runs", **(filters or {})}
+        chosen = {"list": _ordered("runs", oldest_first), **(filters or {})}
         after = cursors.decode_cursor(chosen, cursor)
-        query = _runs_query().where(*_conditions(filters or {}, RUN_FILTERS))
-        if after is not None:
-            query = query.where(_older(RUNS.c.observed_date, RUNS.c.digest, after))
-        query = query.order_by(RUNS.c.observed_date.desc(), RUNS.c.digest.desc())
+        query = RUNS_QUERY.where(*_conditions(filters or {}, RUN_FILTERS))
+        query = _by_date(query, (RUNS.c.observed_date, RUNS.c.digest), after, oldest_first)
         with self.reading() as conn:
             rows = conn.execute(query.limit(cursors.check_limit(limit) + 1)).all()
             built = _build(conn, rows[:limit])
@@ -93,9 +88,10 @@ class RunReads(Database):
         *,
         cursor: str | None = None,
         limit: int = cursors.DEFAULT_LIMIT,
+        oldest_first: bool = False,
     ) -> Page[RecordRow]:
         """Changes of leaders, newest first; see ``RECORD_FILTERS`` for the names."""
-        chosen = {"list": "records", **(filters or {})}
+        chosen = {"list": _ordered("records", oldest_first), **(filters or {})}
         after = cursors.decode_cursor(chosen, cursor)
         heads = derived.cohort_heads
         joined = EVENTS.join(
@@ -104,9 +100,7 @@ class RunReads(Database):
         place = (EVENTS.c.date, EVENTS.c.cohort_key, EVENTS.c.ordinal)
         query = select(*place, EVENTS.c.doc).select_from(joined)
         query = query.where(*_conditions(filters or {}, RECORD_FILTERS))
-        if after is not None:
-            query = query.where(tuple_(*place) < tuple_(*after))
-        query = query.order_by(*(column.desc() for column in place))
+        query = _by_date(query, place, after, oldest_first)
         with self.reading() as conn:
             rows = conn.execute(query.limit(cursors.check_limit(limit) + 1)).all()
             built = _records(conn, rows[:limit])
@@ -126,11 +120,30 @@ class RunReads(Database):
 
 
 def _runs_query() -> Any:
+    """Published runs with their facts and what operation and implementation are called."""
+    manifests, names, operations = truth.manifests, derived.names, derived.operations
+    implementation = manifests.alias("implementation")
+    joined = (
+        RUNS.join(FACTS, FACTS.c.digest == RUNS.c.digest)
+        .join(operations, operations.c.slug == RUNS.c.operation, isouter=True)
+        .join(names, names.c.digest == RUNS.c.implementation_digest, isouter=True)
+        .join(implementation, implementation.c.digest == RUNS.c.implementation_digest, isouter=True)
+    )
     return (
-        select(RUNS, FACTS.c.facts)
-        .join(FACTS, FACTS.c.digest == RUNS.c.digest)
+        select(
+            RUNS,
+            FACTS.c.facts,
+            operations.c.title.label("operation_title"),
+            names.c.slug.label("implementation_slug"),
+            implementation.c.title.label("implementation_title"),
+        )
+        .select_from(joined)
         .where(is_published(RUNS.c.digest))
     )
+
+
+RUNS_QUERY = _runs_query()
+RUN_BY_DIGEST = RUNS_QUERY.where(RUNS.c.digest == bindparam("digest"))
 
 
 def _conditions(filters: Filters, known: dict[str, Any]) -> list[Any]:
@@ -143,20 +156,27 @@ def _conditions(filters: Filters, known: dict[str, Any]) -> list[Any]:
     return [known[name] == value for name, value in filters.items()]
 
 
-def _older(date: Any, digest: Any, after: tuple[Any, ...]) -> Any:
-    return tuple_(date, digest) < tuple_(*after)
+def _ordered(name: str, oldest_first: bool) -> str:
+    return f"{name}, oldest first" if oldest_first else name
+
+
+def _by_date(
+    query: Any, place: tuple[Any, ...], after: tuple[Any, ...] | None, oldest_first: bool
+) -> Any:
+    """The query in the order of ``place``, newest first or not, from behind ``after``."""
+    if oldest_first:
+        rest = query if after is None else query.where(tuple_(*place) > tuple_(*after))
+        return rest.order_by(*place)
+    rest = query if after is None else query.where(tuple_(*place) < tuple_(*after))
+    return rest.order_by(*(column.desc() for column in place))
 
 
 def _build(conn: Connection, rows: Sequence[Any], *, detailed: bool = False) -> list[RunRow]:
-    titles = operation_titles(conn, {row.operation for row in rows})
-    shown = implementations_shown(conn, {row.implementation_digest for row in rows})
-    newest = newest_snapshots(conn)
     entries = _entries_of(conn, rows)
+    newest = newest_snapshots(conn)
     return [
         run_row(
             row,
-            title=titles.get(row.operation, row.operation),
-            implementation=shown.get(row.implementation_digest, {}),
             newest=newest,
             entry=entries.get((row.cohort_key, row.entry_key)) if not row.reasons else None,
             told=_told(conn, row.digest) if detailed else None,
@@ -165,35 +185,56 @@ def _build(conn: Connection, rows: Sequence[Any], *, detailed: bool = False) -> 
     ]
 
 
-def _entries_of(conn: Connection, rows: Sequence[Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """The stored entries the runs are in, by cohort and entry key."""
+def _entries_query() -> Any:
     table, heads = derived.entries, derived.cohort_heads
-    keys = {row.cohort_key for row in rows if row.entry_key is not None}
-    wanted = {row.entry_key for row in rows if row.entry_key is not None}
     joined = table.join(
         heads, (heads.c.key == table.c.cohort_key) & (heads.c.version == table.c.version)
     )
-    query = (
+    keys: Any = bindparam("cohorts", expanding=True)
+    wanted: Any = bindparam("entries", expanding=True)
+    return (
         select(table.c.cohort_key, table.c.entry_key, table.c.doc)
         .select_from(joined)
         .where(table.c.cohort_key.in_(keys), table.c.entry_key.in_(wanted))
     )
-    return {(row.cohort_key, row.entry_key): orjson.loads(row.doc) for row in conn.execute(query)}
+
+
+ENTRIES_QUERY = _entries_query()
+
+
+def _entries_of(conn: Connection, rows: Sequence[Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """The stored entries the runs are in, by cohort and entry key."""
+    ranked = [row for row in rows if row.entry_key is not None and not row.reasons]
+    if not ranked:
+        return {}
+    values = {
+        "cohorts": sorted({row.cohort_key for row in ranked}),
+        "entries": sorted({row.entry_key for row in ranked}),
+    }
+    found = conn.execute(ENTRIES_QUERY, values)
+    return {(row.cohort_key, row.entry_key): orjson.loads(row.doc) for row in found}
+
+
+TOLD_QUERY = (
+    select(
+        truth.observations.c.source,
+        truth.observations.c.published_at,
+        truth.observations.c.parser_version,
+        truth.bodies.c.body,
+    )
+    .join(truth.bodies, truth.bodies.c.digest == truth.observations.c.row_digest)
+    .where(truth.observations.c.run_digest == bindparam("digest"))
+    .order_by(truth.observations.c.id)
+)
 
 
 def _told(conn: Connection, digest: str) -> dict[str, Any]:
-    told, bodies = truth.observations, truth.bodies
-    query = (
-        select(told.c.source, told.c.published_at, told.c.parser_version, bodies.c.body)
-        .join(bodies, bodies.c.digest == told.c.row_digest)
-        .where(told.c.run_digest == digest)
-        .order_by(told.c.id)
-    )
-    rows = conn.execute(query).all()
+    """What sources say of one run, in full."""
+    rows = conn.execute(TOLD_QUERY, {"digest": digest}).all()
     published = [row.published_at for row in rows if row.published_at]
     return {
         "published_at": min(published) if published else None,
-        "sources": sources_of(conn, digest),
+        "sources": tuple(sorted({row.source for row in rows})),
         "aliases": aliases_of(conn, digest),
         "source_rows": tuple(
             {"source": row.source, "row": read_body(row.body), "parser": row.parser_version}

@@ -53,15 +53,13 @@ def excluded_row(row: Any) -> ExcludedRow:
 def run_row(
     row: Any,
     *,
-    title: str,
-    implementation: Mapping[str, str],
     newest: Mapping[str, str],
     entry: Mapping[str, Any] | None = None,
     told: Mapping[str, Any] | None = None,
 ) -> RunRow:
     """One run's row.
 
-    ``row`` joins the run's derived row with its facts; ``entry`` is the stored document of
+    ``row`` joins the run's derived row with facts and names; ``entry`` is the stored document of
     the entry it is in; ``told`` has published_at, source_rows, sources and aliases.
     """
     facts = facts_codec.decode(row.facts)
@@ -81,7 +79,7 @@ def run_row(
         kind=row.kind,
         status=facts.status,
         source=facts.source,
-        operation_title=title,
+        operation_title=row.operation_title or row.operation,
         **shape_json(facts),
         **number_json(facts),
         timed_pass=str(facts.timed_pass),
@@ -89,7 +87,11 @@ def run_row(
         protocol=protocol_json(facts),
         device=device_json(facts),
         line=line_json(facts),
-        implementation={"digest": facts.implementation_digest, **implementation},
+        implementation={
+            "digest": facts.implementation_digest,
+            "slug": row.implementation_slug,
+            "title": row.implementation_title,
+        },
         revision=facts.revision,
         stack=dict(facts.stack),
         workload_digest=facts.workload_digest,

@@ -55,7 +55,7 @@ runs = Table(
     Index("ix_runs_hardware", "hardware", "observed_date", "digest"),
     Index("ix_runs_source", "source", "observed_date", "digest"),
     Index("ix_runs_project", "project", "observed_date", "digest"),
-    Index("ix_runs_shape_key", "shape_key"),
+    Index("ix_runs_shape_key", "shape_key", "metric"),
     Index("ix_runs_workload_digest", "workload_digest"),
 )
 
@@ -95,6 +95,7 @@ entries = Table(
     Column("position", Integer, primary_key=True, autoincrement=False),
     Column("entry_key", Words, nullable=False),
     Column("run_digest", Digest, nullable=False),
+    Column("implementation_digest", Digest, nullable=False),
     Column("doc", Words, nullable=False),
 )
 
@@ -197,6 +198,7 @@ shapes = Table(
     Column("devices", Words, nullable=False),
     Column("passes", Words, nullable=False),
     Index("ix_shapes_operation", "operation", "shape_key"),
+    Index("ix_shapes_axes", "operation", "axes"),
 )
 
 facets = Table(
