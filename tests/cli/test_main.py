@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from kernelindex.catalog.rows import Found
 from kernelindex.cli.main import LAZY
 from kernelindex.cli.terminal import clean
 from tests.cli.factories import Terminal
-from tests.resolve.factories import record_catalog
+from tests.resolve.factories import FakeCatalog, digest, record_catalog
 
 OPERATION = {
     "apiVersion": "kernelindex.dev/v1alpha1",
@@ -123,6 +124,21 @@ def test_a_missing_catalog_says_what_to_do(terminal: Terminal, tmp_path: Path) -
 def test_an_object_that_is_not_there_is_said(terminal: Terminal) -> None:
     outcome = terminal.ki("show", "run", "deadbeef", "--json", catalog=record_catalog())
     assert (outcome.status, outcome.data["error"]["code"]) == (1, "run.not_found")
+
+
+def test_several_matches_are_all_printed(terminal: Terminal) -> None:
+    class Two(FakeCatalog):
+        def find(self, ident: str, kind: str | None = None) -> list[Found]:
+            ends = ("a", "b") if kind == "BenchmarkRun" else ()
+            return [
+                Found(kind="BenchmarkRun", digest=digest(end), title=f"Run {end}", via="digest")
+                for end in ends
+            ]
+
+    outcome = terminal.ki("show", "run", "0123abcd", catalog=Two([]))
+    assert outcome.status == 1
+    assert "names 2 objects" in outcome.err
+    assert [line.split()[-1] for line in outcome.err.splitlines()[1:]] == ["a", "b"]
 
 
 def test_an_unforeseen_error_leaves_no_traceback(terminal: Terminal) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kernelindex.catalog import Catalog
-from kernelindex.catalog.rows import Found
+from kernelindex.catalog.rows import Found, StoredManifest
 from kernelindex.client import Client
 from kernelindex.errors import AmbiguousError, NotFoundError, RequestError
 from kernelindex.resolve import ask_text
 from kernelindex.resolve.compare import compare_runs
+from kernelindex.resolve.dossier import ObjectDossier
 from kernelindex.resolve.lists import list_records, list_runs
-from kernelindex.resolve.objects import show_object
+from kernelindex.resolve.objects import show, show_object
 from kernelindex.resolve.show import show_run
 from tests.resolve.factories import RECORD, RECORD_QUERY, FakeCatalog, digest
 
@@ -112,6 +113,35 @@ def test_several_matches_are_all_listed() -> None:
         show_object(Two([]), "environment", "0123abcd")
     assert caught.value.code == "environment.ambiguous"
     assert [match["title"] for match in caught.value.details["matches"]] == ["T", "T"]
+
+
+def test_a_serving_run_is_shown_by_its_manifest() -> None:
+    document = {
+        "apiVersion": "kernelindex.dev/v1alpha1",
+        "kind": "ModelRevision",
+        "metadata": {"name": "tiny"},
+        "spec": {"model": "Tiny"},
+    }
+
+    class Serving(FakeCatalog):
+        def find(self, ident: str, kind: str | None = None) -> list[Found]:
+            found = Found(kind="ServingRun", digest=digest(ident), title="S", via="digest")
+            return [found] if kind == "ServingRun" else []
+
+        def manifest(self, ident: str) -> StoredManifest:
+            return StoredManifest(
+                digest=ident,
+                kind="ServingRun",
+                document=document,
+                slug="s",
+                title="S",
+                sources=(),
+                aliases=(),
+            )
+
+    found = show(Serving([]), "run", "0123abcd")
+    assert isinstance(found, ObjectDossier)
+    assert (found.kind, found.manifest) == ("ServingRun", document)
 
 
 def test_objects_have_their_manifest_and_links(starter: Catalog) -> None:

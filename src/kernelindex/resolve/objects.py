@@ -10,6 +10,7 @@ from kernelindex.registry.operations import find_operation
 from kernelindex.resolve.dossier import Link, ObjectDossier
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.run_lines import view_run_line
+from kernelindex.resolve.show import show_run
 from kernelindex.resolve.views import view_head
 
 if TYPE_CHECKING:
@@ -17,12 +18,23 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog.rows import CohortRow, OperationRow, StoredManifest
     from kernelindex.resolve.answer import CohortHead
-    from kernelindex.resolve.dossier import RunLine
+    from kernelindex.resolve.dossier import RunDossier, RunLine
     from kernelindex.resolve.reads import Reads
 
+BENCHMARK_RUN = "BenchmarkRun"
 MAX_COHORTS = 20
 MAX_RUNS = 20
 RUN_FILTERS = {"implementation": "implementation", "workload": "workload"}
+
+
+def show(catalog: Reads, word: str, ident: str) -> RunDossier | ObjectDossier:
+    """The dossier of any object: of a benchmark run its own kind, else the plain one.
+
+    Raises NotFoundError ``<word>.not_found``, AmbiguousError ``<word>.ambiguous``.
+    """
+    if word == "run" and locate(catalog, word, ident).kind == BENCHMARK_RUN:
+        return show_run(catalog, ident)
+    return show_object(catalog, word, ident)
 
 
 def show_object(catalog: Reads, word: str, ident: str) -> ObjectDossier:

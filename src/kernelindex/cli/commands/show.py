@@ -26,11 +26,9 @@ def command(ctx: click.Context, kind: str, ident: str, as_manifest: bool, as_jso
 
     KIND is run, operation, implementation, workload, protocol, environment or project.
     """
-    from kernelindex.resolve.objects import show_object
-    from kernelindex.resolve.show import show_run
+    from kernelindex.resolve.objects import show
 
-    catalog = open_catalog(ctx)
-    found = show_run(catalog, ident) if kind == "run" else show_object(catalog, kind, ident)
+    found = show(open_catalog(ctx), kind, ident)
     if as_manifest:
         _print_manifest(found)
     elif as_json:
@@ -52,10 +50,10 @@ def _print_manifest(found: RunDossier | ObjectDossier) -> None:
 
 def _print_text(found: RunDossier | ObjectDossier) -> None:
     from kernelindex.cli.render.dossier import print_object, print_run
-    from kernelindex.cli.terminal import show
+    from kernelindex.cli.terminal import show as draw
     from kernelindex.resolve.dossier import RunDossier
 
     if isinstance(found, RunDossier):
-        show(lambda screen: print_run(screen, found))
+        draw(lambda screen: print_run(screen, found))
     else:
-        show(lambda screen: print_object(screen, found))
+        draw(lambda screen: print_object(screen, found))
