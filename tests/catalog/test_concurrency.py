@@ -1,0 +1,82 @@
+"""Readers and small writers beside an import, and imports beside each other."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from kernelindex.catalog import Catalog, check, correct, import_records
+from kernelindex.catalog.importing import Brought, RunReader, prepare, publish
+from kernelindex.catalog.intake import Correction
+from kernelindex.catalog.locking import import_lock
+from kernelindex.errors import CatalogError
+from tests.catalog.factories import World, make_snapshot
+
+
+def make_retraction(digest: str) -> Correction:
+    return Correction(action="retract", run_digest=digest, actor="ada", reason="odd")
+
+
+def test_reader_and_small_writer_are_not_held_up_by_staging(catalog_url: str) -> None:
+    world = World()
+    first, second = world.row("a", 1000), world.row("b", 2000)
+    with Catalog.open(catalog_url) as catalog, Catalog.open(catalog_url) as other:
+        import_records(catalog, make_snapshot(), [first])
+        seen: list[tuple[int, bool, float]] = []
+
+        def rows():
+            yield second
+            start = time.monotonic()
+            said = correct(other, make_retraction(first.observation.run_digest))
+            counts = len(other.runs().rows)
+            seen.append((counts, said, time.monotonic() - start))
+
+        report = import_records(catalog, make_snapshot("2"), rows())
+        assert (report.added, seen[0][:2]) == (1, (1, True))
+        assert seen[0][2] < 2.0
+        assert [run.retracted for run in catalog.runs().rows if run.value == 1000] == ["odd"]
+        assert check(catalog) == []
+
+
+def test_import_judges_again_where_a_correction_came_between(catalog_url: str) -> None:
+    """The correction is published after the cohort was judged and before it is."""
+    world = World()
+    first, second = world.row("a", 1000, key="k", stamp="1"), world.row("b", 2000)
+    with Catalog.open(catalog_url) as catalog, Catalog.open(catalog_url) as other:
+        import_records(catalog, make_snapshot(), [first])
+        reader, nothing = RunReader(), Brought(newest={}, rows={})
+        generation, _ = prepare(catalog, 1_000, {}, reader)
+        correct(other, make_retraction(first.observation.run_digest))
+        assert publish(catalog, 1_000, generation, nothing, []) is False
+        import_records(catalog, make_snapshot("2"), [second])
+        (cohort,) = catalog.cohorts()
+        assert cohort.entry_count == 1
+        assert check(catalog) == []
+
+
+def test_second_import_waits_for_the_first(catalog_url: str) -> None:
+    world = World()
+    with Catalog.open(catalog_url) as catalog, Catalog.open(catalog_url) as other:
+        with (
+            import_lock(catalog),
+            pytest.raises(CatalogError) as caught,
+            import_lock(other, wait_s=0.05),
+        ):
+            pass
+        assert caught.value.code == "catalog.busy"
+        threads = [
+            threading.Thread(
+                target=import_records,
+                args=(opened, make_snapshot(str(number)), [world.row(f"i{number}", 1000 * number)]),
+            )
+            for number, opened in ((1, catalog), (2, other))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        (cohort,) = catalog.cohorts()
+        assert cohort.entry_count == 2
+        assert check(catalog) == []
