@@ -134,7 +134,7 @@ def _stated(run: RunDossier, spec: dict[str, Any]) -> dict[str, Any]:
     specs = {name: document["spec"] for name, document in run.manifests.items()}
     workload = specs.get("workload", {})
     policy, result = run.correctness.get("policy"), run.correctness.get("result")
-    told_of_itself = {
+    told_of_itself: dict[str, Any] = {
         name: spec[name]
         for name in ("runner", "batch", "telemetry", "traits", "memory", "trace")
         if name in spec

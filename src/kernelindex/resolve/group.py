@@ -1,0 +1,57 @@
+"""Everything known of one group of comparable results, as its page shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from kernelindex.errors import NotFoundError
+from kernelindex.ids import parse_prefix
+from kernelindex.resolve.answer import Best, Cohort, Excluded, Part
+from kernelindex.resolve.best import pick_best
+from kernelindex.resolve.dossier import RecordLine  # noqa: TC001 (pydantic reads it)
+from kernelindex.resolve.run_lines import view_record
+from kernelindex.resolve.views import view_cohort, view_excluded
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.reads import Reads
+
+MAX_ENTRIES = 200
+MAX_RECORDS = 20
+MAX_EXCLUDED = 50
+
+
+class Group(Part):
+    """A cohort with what surrounds its ranking."""
+
+    cohort: Cohort = Field(description="the group with its entries in rank order")
+    best: Best = Field(description="best reported, verified and deployable of it")
+    tolerance: dict[str, Any] = Field(description="below what difference numbers say nothing")
+    excluded: tuple[Excluded, ...] = Field((), description="runs that do not rank, and why")
+    records: tuple[RecordLine, ...] = Field((), description="changes of its leader, newest first")
+
+
+def show_group(catalog: Reads, ident: str) -> Group:
+    """The group whose key begins with at least 8 given hex digits.
+
+    Raises NotFoundError ``cohort.not_found``, also where several keys begin so.
+    """
+    prefix = parse_prefix(ident)
+    row = catalog.cohort(prefix) if prefix else None
+    if row is None:
+        raise NotFoundError(
+            f"no one group has the key {ident!r}; give 8 or more digits of its key",
+            code="cohort.not_found",
+        )
+    best = {key for slot in row.best.values() for key in slot["entries"][:3]}
+    entries = catalog.entries((row.key,), first=MAX_ENTRIES, also=best)
+    records = catalog.records({"cohort_key": row.key}, limit=MAX_RECORDS)
+    excluded = catalog.excluded((row.key,))
+    return Group(
+        cohort=view_cohort(row, entries.get(row.key, ()), limit=MAX_ENTRIES),
+        best=pick_best([row], entries, lambda _entry: True),
+        tolerance=dict(row.tolerance),
+        excluded=tuple(map(view_excluded, excluded[:MAX_EXCLUDED])),
+        records=tuple(map(view_record, records.rows)),
+    )

@@ -1,0 +1,140 @@
+"""The answer to a question: the sentence, the three bests, the rows, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from kernelindex.resolve import ask_text
+from kernelindex.resolve.group_words import (
+    ahead_words,
+    leader_name,
+    open_words,
+    place_words,
+    value_words,
+)
+from kernelindex.resolve.query import to_query
+from kernelindex.resolve.use import read_use
+from kernelindex.web import asked, paths
+from kernelindex.web.charts.figure import Figure, cohort_figure
+from kernelindex.web.context import Page, told
+from kernelindex.web.handling import page_route, redirect
+from kernelindex.web.rows import Rows, build_rows
+from kernelindex.web.show import align
+from kernelindex.web.slots import SlotView, slots
+from kernelindex.web.tokens import MOST_FIELDS, Tokens, question, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markupsafe import Markup
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from kernelindex.catalog.catalog import Catalog
+    from kernelindex.resolve.answer import Answer, Cohort
+    from kernelindex.resolve.use import Use
+
+FEW_GROUPS = 3
+MOST_ROWS = 20
+MOST_USED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupView:
+    """One group that answers the question."""
+
+    cohort: Cohort = field(metadata=told("the group as every surface shows it"))
+    words: str = field(metadata=told("what sets it apart from the other groups of the answer"))
+    rows: Rows = field(metadata=told("its entries as a table"))
+    figure: Figure | None = field(metadata=told("its chart, where there is something to draw"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewRow:
+    """One group of many, in one row."""
+
+    words: str = field(metadata=told("what sets it apart"))
+    place: str = field(metadata=told("device and pass where they differ"))
+    href: str = field(metadata=told("path of the group's page"))
+    leader: str = field(metadata=told("who leads"))
+    value: str = field(metadata=told("the leader's value with its unit"))
+    ahead: Markup = field(metadata=told("how far ahead of the first that is surely behind"))
+    count: int = field(metadata=told("number of entries"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPage(Page):
+    """The answer to one question."""
+
+    template: ClassVar[str] = "answer.html"
+
+    answer: Answer = field(metadata=told("the answer, as every surface shows it"))
+    tokens: Tokens | None = field(metadata=told("the question as fields; None when refused"))
+    slots: tuple[SlotView, ...] = field(metadata=told("the bests; empty when nothing fits"))
+    groups: tuple[GroupView, ...] = field(metadata=told("the groups in full, when they are few"))
+    overview: tuple[OverviewRow, ...] = field(metadata=told("a row a group, when they are many"))
+    use: tuple[Use, ...] = field(metadata=told("how to use the entries, when one group answers"))
+
+
+def answer(catalog: Catalog, request: Request) -> AnswerPage | Response:
+    """Answer ``?q=``; the fields of the form lead to the same question as text."""
+    text = asked.text(request, "q")
+    if not text:
+        fields = dict(request.query_params.multi_items()[:MOST_FIELDS])
+        text = question(fields)
+        return redirect(paths.answer(text) if text else "/")
+    found = ask_text(catalog, text, entries=MOST_ROWS)
+    return build_page(catalog, text, found)
+
+
+def build_page(catalog: Catalog, text: str, found: Answer) -> AnswerPage:
+    """The context of an answer's page."""
+    few = len(found.cohorts) <= FEW_GROUPS
+    single = found.cohorts[0].entries[:MOST_USED] if len(found.cohorts) == 1 else ()
+    return AnswerPage(
+        title=text,
+        description=found.summary,
+        path=paths.answer(to_query(found.request) if found.request else text),
+        question=text,
+        indexed=False,
+        answer=found,
+        tokens=tokens(found.request) if found.request else None,
+        slots=slots(found.best, several=len(found.cohorts) > 1) if found.cohorts else (),
+        groups=_groups(found.cohorts) if few else (),
+        overview=() if few else _overview(found.cohorts),
+        use=read_use(catalog, single) if single else (),
+    )
+
+
+def _groups(cohorts: Sequence[Cohort]) -> tuple[GroupView, ...]:
+    return tuple(
+        GroupView(
+            cohort=cohort,
+            words=words,
+            rows=build_rows(cohort, most=MOST_ROWS),
+            figure=cohort_figure(cohort) if cohort.entry_count > 1 else None,
+        )
+        for cohort, words in zip(cohorts, open_words(cohorts), strict=True)
+    )
+
+
+def _overview(cohorts: Sequence[Cohort]) -> tuple[OverviewRow, ...]:
+    ahead = align([ahead_words(cohort) for cohort in cohorts])
+    return tuple(
+        OverviewRow(
+            words=words,
+            place=place,
+            href=paths.cohort(cohort.key),
+            leader=leader_name(cohort),
+            value=value_words(cohort),
+            ahead=lead,
+            count=cohort.entry_count,
+        )
+        for cohort, words, place, lead in zip(
+            cohorts, open_words(cohorts), place_words(cohorts), ahead, strict=True
+        )
+    )
+
+
+routes = [page_route("/answer", answer)]
