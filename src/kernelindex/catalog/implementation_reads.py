@@ -8,7 +8,8 @@ from sqlalchemy import func, select, tuple_
 
 from kernelindex.catalog import cursors
 from kernelindex.catalog.database import Database
-from kernelindex.catalog.rows import ImplementationRow, Page
+from kernelindex.catalog.ranking_reads import is_published
+from kernelindex.catalog.rows import ImplementationRow, Page, ProjectRow
 from kernelindex.catalog.tables import derived
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ ORDERS = {
 
 
 class ImplementationReads(Database):
-    """Reads implementation revisions."""
+    """Reads implementation revisions and the projects they are of."""
 
     def implementation(self, digest: str) -> ImplementationRow | None:
         """One implementation revision by its digest."""
@@ -65,6 +66,26 @@ class ImplementationReads(Database):
             return Page(shown, None)
         end = rows[limit - 1]
         return Page(shown, cursors.encode_cursor(chosen, (end.place, end.digest)))
+
+    def implementation_devices(self, digest: str) -> dict[str, int]:
+        """How many runs of an implementation there are by hardware id, most first."""
+        runs, count = derived.runs, func.count().label("count")
+        query = (
+            select(runs.c.hardware, count)
+            .where(runs.c.implementation_digest == digest, is_published(runs.c.digest))
+            .group_by(runs.c.hardware)
+            .order_by(count.desc(), runs.c.hardware)
+        )
+        with self.reading() as conn:
+            rows = conn.execute(query).all()
+        return {str(row[0]): int(row[1]) for row in rows}
+
+    def project(self, slug: str) -> ProjectRow | None:
+        """One project by its slug."""
+        table = derived.projects
+        with self.reading() as conn:
+            row = conn.execute(select(table).where(table.c.slug == slug)).first()
+            return None if row is None else ProjectRow(**row._mapping)
 
     def languages(self) -> dict[str, int]:
         """How many implementation revisions are in each language, most first."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         ProjectRow,
         SearchAnswer,
     )
-    from kernelindex.catalog.source_reads import SnapshotRow
+    from kernelindex.catalog.source_reads import SkipRow, SnapshotRow
 
 Row = TypeVar("Row")
 
@@ -51,6 +51,8 @@ class ListReads(Protocol):
     def facets(self) -> Sequence[FacetCount]: ...
 
     def snapshots(self) -> Sequence[SnapshotRow]: ...
+
+    def skips(self) -> Sequence[SkipRow]: ...
 
     def search_text(self, query: str, limit: int = 20) -> SearchAnswer: ...
 
@@ -158,6 +160,9 @@ class SnapshotLine(Part):
     fetched_at: str = Field(description="when it was read")
     parser_version: int = Field(description="version of the reader")
     url: str | None = Field(None, description="where it was fetched, if it was")
+    skipped: dict[str, int] = Field(
+        default_factory=dict, description="rows that were not taken, by reason"
+    )
 
 
 class SourceLine(Part):
@@ -257,11 +262,11 @@ def show_hardware(catalog: ListReads, ident: str) -> HardwareDossier:
 def list_sources(catalog: ListReads) -> SourceList:
     """Every known source with its runs and the files that were read."""
     counts = {item.value: item.count for item in catalog.facets() if item.facet == "source"}
-    snapshots = catalog.snapshots()
+    snapshots, skips = catalog.snapshots(), catalog.skips()
     slugs = {*counts, *load_sources(), *(row.told for row in snapshots)}
     ordered = sorted(slugs, key=lambda slug: (-counts.get(slug, 0), slug))
     return SourceList(
-        sources=tuple(_source(slug, counts.get(slug, 0), snapshots) for slug in ordered)
+        sources=tuple(_source(slug, counts.get(slug, 0), snapshots, skips) for slug in ordered)
     )
 
 
@@ -312,13 +317,20 @@ def _peaks(product_id: str | None) -> dict[str, Any]:
     }
 
 
-def _source(slug: str, runs: int, snapshots: Sequence[SnapshotRow]) -> SourceLine:
+def _snapshot(row: SnapshotRow, skips: Sequence[SkipRow]) -> SnapshotLine:
+    read = (row.digest, row.parser_version)
+    skipped = {
+        skip.reason: skip.count for skip in skips if (skip.snapshot, skip.parser_version) == read
+    }
+    facts = {name: value for name, value in asdict(row).items() if name != "told"}
+    return SnapshotLine(**facts, skipped=skipped)
+
+
+def _source(
+    slug: str, runs: int, snapshots: Sequence[SnapshotRow], skips: Sequence[SkipRow]
+) -> SourceLine:
     info = find_source(slug)
-    lines = (
-        SnapshotLine(**{name: getattr(row, name) for name in SnapshotLine.model_fields})
-        for row in snapshots
-        if row.told == slug
-    )
+    lines = (_snapshot(row, skips) for row in snapshots if row.told == slug)
     return SourceLine(
         slug=slug,
         title=info.title if info else slug,
