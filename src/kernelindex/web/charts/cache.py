@@ -7,6 +7,7 @@ import re
 import secrets
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class FileCache:
             part.write_bytes(data)
             part.replace(path)
         except OSError:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink()
             return
         if self._is_due(len(data)):
             self.sweep()

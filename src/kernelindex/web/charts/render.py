@@ -42,6 +42,10 @@ class RenderError(KernelIndexError):
     code = "chart.render_failed"
 
 
+class _Refused(RenderError):
+    """Raised when vl-convert itself says that a chart is wrong."""
+
+
 def library_version() -> str:
     """What decides the bytes besides the chart: the renderer's versions."""
     return f"vl-convert {version('vl-convert-python')}, vega-lite {VEGA_LITE}"
@@ -107,6 +111,8 @@ class Renderer:
                 if body is not None:
                     return body
             raise RenderError("the drawing process ended twice before it answered")
+        except _Refused:  # the child said so itself and is well
+            raise
         except RenderError:
             self._end()
             raise
@@ -128,7 +134,7 @@ class Renderer:
             child.stdin.flush()
             head = json.loads(self._read_line(child, deadline))
             if not head["ok"]:
-                raise RenderError(f"vl-convert refused the chart: {head['error']}")
+                raise _Refused(f"vl-convert refused the chart: {head['error']}")
             return self._read(child, int(head["bytes"]), deadline)
         except (BrokenPipeError, EOFError):
             self._end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -13,6 +14,8 @@ MAX_LABEL = 200
 MAX_COMBINING = 2
 """Combining marks kept on one letter; stacks of them draw over their neighbours."""
 
+_PLAIN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u024f\u2010-\u2027]*")
+"""Text of which every character shows and none combines: nearly all there is."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _WIDE = frozenset({"W", "F"})
 _EM_OTHER = 600
@@ -56,7 +59,7 @@ def clean_text(text: str, limit: int = MAX_LABEL) -> str:
     pages show too, private and unassigned ones U+FFFD, blank runs one space; stacked
     combining marks are cut, and the whole is at most ``limit`` characters.
     """
-    if text.isascii() and text.isprintable() and len(text) <= limit and "  " not in text:
+    if len(text) <= limit and "  " not in text and _PLAIN.fullmatch(text):
         return text.strip()
     kept: list[str] = []
     stacked = 0
