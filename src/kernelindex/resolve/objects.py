@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import NotFoundError
 from kernelindex.manifests import parse, references
-from kernelindex.registry.operations import find_operation
+from kernelindex.registry.operations import named_operation
 from kernelindex.resolve.dossier import Link, ObjectDossier
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.run_lines import view_run_line
@@ -65,7 +65,7 @@ def show_object(catalog: Reads, word: str, ident: str) -> ObjectDossier:
 
 def _operation_row(catalog: Reads, ident: str) -> OperationRow | None:
     """An operation by our slug or alias, else by one of its digests."""
-    match = find_operation(ident).operation
+    match = named_operation(ident)
     row = catalog.operation(match.slug if match else ident)
     if row is not None or match is not None:
         return row
@@ -99,7 +99,7 @@ def _operation_facts(row: OperationRow) -> dict[str, str]:
         "groups": str(row.cohort_count),
         "manifests": ", ".join(row.digests),
     }
-    ours = find_operation(row.slug).operation
+    ours = named_operation(row.slug)
     if ours is not None:
         facts["axes"] = ", ".join(_axis(axis) for axis in ours.axes)
         facts["computes"] = ours.expression

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kernelindex.ids import is_digest
 from kernelindex.registry.operations import (
     Operation,
     find_operation,
     load_operations,
+    named_operation,
     operations_of_family,
 )
 from kernelindex.resolve.answer import Assumption, Suggestion
@@ -41,16 +43,16 @@ def read_operation(catalog: Reads, asked: str | None) -> OperationReading:
     """Read an operation's name: ours, a stored one, a family, words, then a typo."""
     if asked is None:
         return OperationReading()
-    match = find_operation(asked)
-    if match.operation is not None:
-        return _ours(asked, match.operation)
+    named = named_operation(asked)
+    if named is not None:
+        return _ours(asked, named)
     exact = _stored(catalog, asked) or _family(asked)
     if exact is not None:
         return exact
     search = catalog.search_text(asked, limit=MAX_HITS)
     return (
         _words(asked, search)
-        or _typo(asked, match.suggestions)
+        or _typo(asked, find_operation(asked).suggestions)
         or _part(asked)
         or _unknown(asked, search.suggestions)
     )
@@ -72,6 +74,9 @@ def _stored(catalog: Reads, asked: str) -> OperationReading | None:
     """An operation that the catalog has under this alias, slug or digest prefix."""
     if " " in asked.strip():
         return None
+    if is_digest(asked):
+        slug = catalog.operation_of(asked)
+        return None if slug is None else OperationReading(asked=asked, slugs=(slug,))
     found = catalog.find(asked, "OperationSpec")
     if not found:
         return None
@@ -137,7 +142,7 @@ def _part(asked: str) -> OperationReading | None:
     for length in range(len(words) - 1, 0, -1):
         for start in range(len(words) - length + 1):
             name = " ".join(words[start : start + length])
-            operation = find_operation(name).operation
+            operation = named_operation(name)
             if operation is not None:
                 unused = " ".join(words[:start] + words[start + length :])
                 text = f"“{unused}” was not understood and narrows nothing."

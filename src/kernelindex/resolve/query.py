@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.hardware import find_gpu
-from kernelindex.registry.operations import find_operation
+from kernelindex.registry.operations import named_operation
 from kernelindex.resolve.problems import Problem, closest
 from kernelindex.resolve.request import Request, parse_request
 
@@ -242,7 +242,7 @@ def _read_words(draft: _Draft) -> None:
 @lru_cache(maxsize=4096)
 def _is_operation(name: str) -> bool:
     """Whether a name is exactly that of an operation of ours; kept, since a miss is slow."""
-    return find_operation(name).operation is not None
+    return named_operation(name) is not None
 
 
 def _put_operation(name: str, draft: _Draft) -> None:
