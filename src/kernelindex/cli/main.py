@@ -23,6 +23,8 @@ LAZY = {
     "sources": (_COMMANDS + "sources", "where results can be imported from"),
     "import": (_COMMANDS + "import_", "read a source into the catalog"),
     "catalog": (_COMMANDS + "catalog", "check, rebuild, export and correct the catalog"),
+    "keys": (_COMMANDS + "keys", "make, list and revoke API keys"),
+    "queue": (_COMMANDS + "queue", "review attestations and reports"),
     "digest": (_COMMANDS + "digest", "print the digest of a manifest"),
     "validate": (_COMMANDS + "validate", "say whether manifests are valid, and why not"),
     "schema": (_COMMANDS + "schema", "print the JSON Schema of a manifest kind"),

@@ -18,6 +18,11 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print stable JSON.")
 
+actor_option = click.option(
+    "--actor", required=True, envvar="KI_ACTOR", metavar="NAME",
+    help="Who decides, for the audit log (environment: KI_ACTOR).",
+)  # fmt: skip
+
 
 def db_option(command: F) -> F:
     """``--db URL`` after the command's name as well as before it."""
