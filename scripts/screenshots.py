@@ -94,7 +94,7 @@ def shoot(browser: Browser, address: str, found: dict[str, str], out: Path) -> N
             )
             page = context.new_page()
             for name, path in found.items():
-                answer = page.goto(address + path)
+                answer = page.goto(address + path, wait_until="networkidle")
                 page.screenshot(path=out / f"{name}-{width}-{scheme}.png", full_page=True)
                 over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 status = answer.status if answer else 0

@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -22,17 +24,20 @@ from kernelindex.site.parts import all_routes
 from kernelindex.web.failures import HANDLERS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
 THREADS = 4
 """Pages built at once: more only makes them wait for each other, as they share one core."""
 
 
-def create_app(url: str | None = None, *, catalog: Catalog | None = None) -> Starlette:
+def create_app(
+    url: str | None = None, *, catalog: Catalog | None = None, cache: Path | None = None
+) -> Starlette:
     """The site over the catalog at ``url``, or over one that is open already.
 
-    Without either, the catalog that ``ki`` would use. Catalog, thread limiter and settings
-    are in ``app.state``; a catalog opened here is closed when the application stops.
+    Without either, the catalog that ``ki`` would use. ``cache`` is the folder of drawn
+    charts; it may be emptied at any time. The catalog and the thread limiter are in
+    ``app.state``; a catalog opened here is closed when the application stops.
 
     Raises:
         CatalogError: ``catalog.missing``, ``catalog.schema``, ``catalog.stale``.
@@ -40,13 +45,24 @@ def create_app(url: str | None = None, *, catalog: Catalog | None = None) -> Sta
     opened = catalog or Catalog.open(database_url(url))
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.threads = anyio.CapacityLimiter(THREADS)
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         if catalog is None:
             opened.close()
 
-    app = Starlette(routes=all_routes(opened), exception_handlers=HANDLERS, lifespan=lifespan)
+    app = Starlette(
+        routes=all_routes(opened, cache or cache_folder(os.environ)),
+        exception_handlers=HANDLERS,
+        lifespan=lifespan,
+    )
     app.state.catalog = opened
+    app.state.threads = anyio.CapacityLimiter(THREADS)
     app.add_middleware(Guards)
     return app
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Where drawn charts are kept between starts."""
+    stated = environ.get("XDG_CACHE_HOME")
+    root = Path(stated) if stated and Path(stated).is_absolute() else Path.home() / ".cache"
+    return root / "kernelindex" / "charts"

@@ -6,6 +6,7 @@ and answers below ``/api/v1``; pages of the community are pages like others (``w
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -14,9 +15,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from kernelindex.web.assets import load_assets
+from kernelindex.web.charts.cache import FileCache
+from kernelindex.web.charts.gallery import Gallery
+from kernelindex.web.charts.render import Renderer
+from kernelindex.web.charts.routes import chart_routes
+from kernelindex.web.charts.subjects import chart_of
+from kernelindex.web.images import image_routes
 from kernelindex.web.pages import page_routes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
@@ -24,13 +33,13 @@ if TYPE_CHECKING:
 FOREVER = "public, max-age=31536000, immutable"
 
 
-def all_routes(catalog: Catalog) -> list[BaseRoute]:
-    """The routes of the whole site, the most asked first."""
+def all_routes(catalog: Catalog, cache: Path) -> list[BaseRoute]:
+    """The routes of the whole site, the most asked first; ``cache`` keeps drawn charts."""
     return [
         *page_routes(),
         Route("/static/{name}", static, name="static"),
         Route("/health", health, name="health"),
-        *_charts(),
+        *_drawings(catalog, cache),
         *_api(catalog),
     ]
 
@@ -56,9 +65,10 @@ def health(request: Request) -> Response:
     return JSONResponse({"status": "ok", "runs": runs}, headers={"cache-control": "no-store"})
 
 
-def _charts() -> list[BaseRoute]:
-    name = "kernelindex.web.pages.charts"
-    return list(import_module(name).routes) if find_spec(name) else []
+def _drawings(catalog: Catalog, cache: Path) -> list[BaseRoute]:
+    """Charts, badges and cards; the drawing process starts with the first one asked for."""
+    gallery = Gallery(FileCache(cache), Renderer(), partial(chart_of, catalog))
+    return [*chart_routes(gallery), *image_routes(lambda: catalog, gallery)]
 
 
 def _api(catalog: Catalog) -> list[BaseRoute]:

@@ -144,7 +144,7 @@ def _head_lines(card: Card) -> tuple[int, tuple[str, ...]]:
     """Size and lines of the heading: as large as one line allows, else two lines."""
     cleaned = clean_text(card.heading)
     size = next((size for size in (44, 38) if text_width(cleaned, size, bold=True) <= ROOM), 40)
-    return size, wrap_text(cleaned, ROOM / 1.08, size, 2)
+    return size, wrap_text(cleaned, ROOM, size, 2, bold=True)
 
 
 def _heading(card: Card) -> list[str]:

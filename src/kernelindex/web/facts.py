@@ -79,7 +79,7 @@ def text_of(value: Any, name: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name in DURATIONS and isinstance(value, int):
-        return format_duration_ns(value)
+        return format_duration_ns(value, 3)
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
         return ", ".join(text_of(one) for one in value) or "none"
     if isinstance(value, list):

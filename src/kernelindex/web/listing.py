@@ -156,7 +156,9 @@ def facet_options(
     """The values of one facet that runs have, most runs first, with how many."""
     named = titles or {}
     return tuple(
-        Option(item.value, f"{named.get(item.value, item.value.replace('_', ' '))} ({item.count:,})")
+        Option(
+            item.value, f"{named.get(item.value, item.value.replace('_', ' '))} ({item.count:,})"
+        )
         for item in facets
         if item.facet == facet
     )

@@ -82,6 +82,16 @@ def doubt_label(doubt: DoubtRef, beside_ns: float | None = None) -> str:
     return "shifts it" if doubt.effect == "shifts" else "note"
 
 
+def more_doubts(found: Sequence[DoubtRef], beside_ns: float | None = None) -> str:
+    """``+6 notes``, and the size of those that shift the number."""
+    counted = f"+{len(found)} {'note' if len(found) == 1 else 'notes'}"
+    shifts = [one.shift_ns for one in found if one.shift_ns]
+    if not shifts:
+        return counted
+    sizes = " and ".join(signed_time(size, beside_ns) for size in shifts)
+    return f"{counted}, one of which shifts the number by about {sizes}"
+
+
 def limit_words(limit: LimitRef) -> str:
     """Achieved rate and both percentages, each labelled, an absent one said to be absent."""
     rates = (

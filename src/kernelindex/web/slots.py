@@ -30,35 +30,41 @@ class SlotView:
     """One slot."""
 
     title: str = field(metadata=told("what it is the best of"))
-    picks: tuple[PickView, ...] = field(metadata=told("its picks, at most three"))
-    left_out: int = field(metadata=told("further picks"))
-    would_fill: str = field(metadata=told("what would fill it, where it is empty"))
+    picks: tuple[PickView, ...] = field(metadata=told("its picks, one a group"))
+    share: str = field(metadata=told("how many of many groups have one, in place of the picks"))
+    empty: str = field(metadata=told("a sentence of what would fill it, where it is empty"))
 
 
-def slots(best: Best, *, several: bool) -> tuple[SlotView, ...]:
-    """Reported, verified, deployable; ``several`` groups are named beside their picks."""
-    reported, verified, deployable = best.reported, best.verified, best.deployable
-    if reported.picks and _same(reported, verified) and _same(reported, deployable):
-        return (_slot("Best reported, verified and deployable", reported, several=several),)
-    return (
-        _slot("Best reported", reported, several=several),
-        _slot("Best verified", verified, several=several),
-        _slot("Best deployable", deployable, several=several),
+def slots(best: Best, *, groups: int = 1) -> tuple[SlotView, ...]:
+    """Reported, verified, deployable; of more than a few groups only how many have one."""
+    named = (
+        ("Best reported", best.reported),
+        ("Best verified", best.verified),
+        ("Best deployable", best.deployable),
     )
+    if best.reported.picks and all(_same(best.reported, slot) for _, slot in named):
+        return (_slot("Best reported, verified and deployable", best.reported, groups),)
+    return tuple(_slot(title, slot, groups) for title, slot in named)
 
 
 def _same(one: Slot, other: Slot) -> bool:
     return [pick.runs for pick in one.picks] == [pick.runs for pick in other.picks]
 
 
-def _slot(title: str, slot: Slot, *, several: bool) -> SlotView:
-    shown = slot.picks[:MOST_PICKS]
-    return SlotView(
-        title=title,
-        picks=tuple(_pick(pick, several=several) for pick in shown),
-        left_out=len(slot.picks) - len(shown),
-        would_fill=slot.would_fill or "",
-    )
+def _slot(title: str, slot: Slot, groups: int) -> SlotView:
+    count = len(slot.picks)
+    if groups > MOST_PICKS and count:
+        share = "Each of the groups has one" if count == groups else f"{count} of {groups} have one"
+        return SlotView(title, (), f"{share}; its page names it.", "")
+    picks = tuple(_pick(pick, several=groups > 1) for pick in slot.picks)
+    return SlotView(title, picks, "", "" if picks else _empty(slot.would_fill or "evidence"))
+
+
+def _empty(would_fill: str) -> str:
+    """Why a slot is empty, as a sentence."""
+    if would_fill.startswith("for "):
+        return f"Empty. {would_fill[0].upper()}{would_fill[1:]}."
+    return f"Empty; it would take {would_fill}."
 
 
 def _pick(pick: Pick, *, several: bool) -> PickView:

@@ -10,7 +10,7 @@ from kernelindex.resolve.query import to_query
 from kernelindex.web.context import told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kernelindex.resolve import Request
 
@@ -18,6 +18,7 @@ PASSES = ("", "forward", "backward", "full", "inference")
 LEVELS = ("reported", "reproducible", "verified", "replicated")
 AXIS = "axis."
 MOST_FIELDS = 48
+MOST_OPEN_AXES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,19 @@ class Tokens:
     rest: str = field(metadata=told("filters that have no field of their own, as typed"))
 
 
-def tokens(request: Request) -> Tokens:
-    """The fields of a question."""
-    bare: dict[str, Any] = {"operation": None, "axes": {}, "dtypes": (), "hardware": None, "timed_pass": None}
+def tokens(request: Request, axes: Iterable[str] = ()) -> Tokens:
+    """The fields of a question; ``axes`` are those that measured shapes have."""
+    bare: dict[str, Any] = {
+        "operation": None,
+        "axes": {},
+        "dtypes": (),
+        "hardware": None,
+        "timed_pass": None,
+    }
     policy = request.policy.model_copy(update={"minimum_evidence": "reported"})
     return Tokens(
         operation=request.operation or "",
-        axes=_axes(request),
+        axes=_axes(request, axes),
         dtypes=" ".join(request.dtypes),
         hardware=request.hardware or "",
         timed_pass=request.timed_pass or "",
@@ -68,14 +75,16 @@ def question(fields: Mapping[str, str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _axes(request: Request) -> tuple[AxisField, ...]:
+def _axes(request: Request, known: Iterable[str]) -> tuple[AxisField, ...]:
     asked = [AxisField(name, str(value)) for name, value in request.axes.items()]
     operation = find_operation(request.operation).operation if request.operation else None
-    others = operation.axes if operation else ()
-    named = {name.casefold() for name in request.axes}
+    aliases = {
+        axis.name: {axis.name, *axis.aliases} for axis in (operation.axes if operation else ())
+    }
+    given = {name.casefold() for name in request.axes}
     free = [
-        AxisField(axis.name, "")
-        for axis in others
-        if not named & {axis.name.casefold(), *(alias.casefold() for alias in axis.aliases)}
+        AxisField(name, "")
+        for name in known
+        if not given & {one.casefold() for one in aliases.get(name, {name})}
     ]
-    return (*asked, *free)
+    return (*asked, *free[:MOST_OPEN_AXES])

@@ -99,12 +99,20 @@ def build_page(catalog: Catalog, text: str, found: Answer) -> AnswerPage:
         question=text,
         indexed=False,
         answer=found,
-        tokens=tokens(found.request) if found.request else None,
-        slots=slots(found.best, several=len(found.cohorts) > 1) if found.cohorts else (),
+        tokens=tokens(found.request, _axes(found)) if found.request else None,
+        slots=slots(found.best, groups=len(found.cohorts)) if found.cohorts else (),
         groups=_groups(found.cohorts) if few else (),
         overview=() if few else _overview(found.cohorts),
         use=read_use(catalog, single) if single else (),
     )
+
+
+def _axes(found: Answer) -> tuple[str, ...]:
+    """The axes of what was measured, where it is all of one operation."""
+    heads = (*found.cohorts, *(miss.cohort for miss in found.nearest))
+    if len({head.operation for head in heads}) != 1:
+        return ()
+    return tuple(dict.fromkeys(name for head in heads for name in head.shape.axes))
 
 
 def _groups(cohorts: Sequence[Cohort]) -> tuple[GroupView, ...]:

@@ -46,7 +46,7 @@ def cohort(catalog: Catalog, request: Request) -> CohortPage:
         json_path=f"/api/v1/cohorts/{paths.prefix(found.key)}",
         group=group,
         rows=build_rows(found, most=MOST_ROWS),
-        slots=slots(group.best, several=False),
+        slots=slots(group.best),
         figure=cohort_figure(found) if found.entry_count > 1 else None,
     )
 

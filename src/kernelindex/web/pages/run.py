@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from kernelindex.errors import NotFoundError
-from kernelindex.ids import parse_prefix
+from kernelindex.ids import is_digest, parse_prefix
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.numbers import scale_for
 from kernelindex.resolve.recipes import import_line, install_line, rerun_line
@@ -71,6 +71,7 @@ class RunPage(Page):
     install: str | None = field(metadata=told("the line that installs what ran, if stated"))
     imports: str | None = field(metadata=told("the line that imports what ran, if stated"))
     rerun: str | None = field(metadata=told("the line that repeats the run, if possible here"))
+    aliases: tuple[str, ...] = field(metadata=told("ids from elsewhere, each digest once"))
     references: tuple[str, ...] = field(metadata=told("addresses that the run's editor gave"))
 
 
@@ -107,9 +108,10 @@ def build_page(run: RunDossier) -> RunPage:
         source_rows=tuple(orjson.dumps(row.get("row", row)).decode() for row in run.source.rows),
         manifest=document(run.manifests["run"]),
         bibtex=bibtex(run, permalink),
-        install=install_line(implementation),
-        imports=import_line(implementation),
+        install=(install := install_line(implementation)),
+        imports=import_line(implementation) if install else None,
         rerun=rerun_line(run.identity.run),
+        aliases=_aliases(run.identity.aliases),
         references=_references(run),
     )
 
@@ -170,6 +172,12 @@ def _measurements(found: tuple[dict[str, Any], ...]) -> tuple[Measurement, ...]:
         )
         for one, scale, number in zip(plain, scales, numbers, strict=True)
     )
+
+
+def _aliases(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Ids without the bare forms of a digest that is there with its algorithm."""
+    digests = [alias.removeprefix("sha256:") for alias in found if is_digest(alias)]
+    return tuple(alias for alias in found if alias not in digests)
 
 
 def _references(run: RunDossier) -> tuple[str, ...]:
