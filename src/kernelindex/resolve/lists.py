@@ -19,22 +19,35 @@ OBJECTS = ("implementation", "workload")
 
 
 def list_runs(
-    catalog: Reads, *, cursor: str | None = None, limit: int = 50, **filters: str | None
+    catalog: Reads,
+    *,
+    cursor: str | None = None,
+    limit: int = 50,
+    oldest_first: bool = False,
+    **filters: str | None,
 ) -> RunList:
     """A page of runs, newest first.
 
-    Filters: operation, gpu, source, project, implementation, workload.
+    Filters: operation, gpu, source, project, implementation, workload, and any other of
+    the catalog's under its name there.
     Raises RequestError where a name is unknown, NotFoundError where an id names nothing.
     """
-    page = catalog.runs(_filters(catalog, filters), cursor=cursor, limit=limit)
+    order = {"oldest_first": True} if oldest_first else {}
+    page = catalog.runs(_filters(catalog, filters), cursor=cursor, limit=limit, **order)
     return RunList(runs=tuple(map(view_run_line, page.rows)), cursor=page.cursor)
 
 
 def list_records(
-    catalog: Reads, *, cursor: str | None = None, limit: int = 50, **filters: str | None
+    catalog: Reads,
+    *,
+    cursor: str | None = None,
+    limit: int = 50,
+    oldest_first: bool = False,
+    **filters: str | None,
 ) -> RecordList:
-    """A page of changes of leader, newest first; filters: operation, gpu."""
-    page = catalog.records(_filters(catalog, filters), cursor=cursor, limit=limit)
+    """A page of changes of leader, newest first; filters: operation, gpu, cohort_key."""
+    order = {"oldest_first": True} if oldest_first else {}
+    page = catalog.records(_filters(catalog, filters), cursor=cursor, limit=limit, **order)
     return RecordList(records=tuple(map(view_record, page.rows)), cursor=page.cursor)
 
 
@@ -45,7 +58,7 @@ def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, str]:
         if value is None:
             continue
         if name == "operation":
-            found[name] = _operation(catalog, value)
+            found[name] = operation_slug(catalog, value)
         elif name == "gpu":
             found |= _gpu(value)
         elif name in OBJECTS:
@@ -55,7 +68,11 @@ def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, str]:
     return found
 
 
-def _operation(catalog: Reads, value: str) -> str:
+def operation_slug(catalog: Reads, value: str) -> str:
+    """The one operation that a name, alias or digest means.
+
+    Raises RequestError ``request.operation_unknown`` with what it may mean.
+    """
     reading = read_operation(catalog, value)
     if len(reading.slugs) == 1 and not reading.assumptions:
         return reading.slugs[0]

@@ -70,9 +70,19 @@ class Reads(Protocol):
     def cohort(self, key: str) -> CohortRow | None: ...
 
     def runs(
-        self, filters: dict[str, str] | None = None, *, cursor: str | None = None, limit: int = 50
+        self,
+        filters: dict[str, str] | None = None,
+        *,
+        cursor: str | None = None,
+        limit: int = 50,
+        oldest_first: bool = False,
     ) -> Page[RunRow]: ...
 
     def records(
-        self, filters: dict[str, str] | None = None, *, cursor: str | None = None, limit: int = 50
+        self,
+        filters: dict[str, str] | None = None,
+        *,
+        cursor: str | None = None,
+        limit: int = 50,
+        oldest_first: bool = False,
     ) -> Page[RecordRow]: ...

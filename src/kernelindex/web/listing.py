@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 ORDER, PLACE = "sort", "cursor"
 LIST_ROWS = 50
+RUN_ROWS = 30
+"""A run takes two lines of a list."""
 MOST_CHOICES = 400
+MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,9 @@ def _sort_link(asked: Asked, name: str, said: str) -> SortLink:
 
 
 def _unknown(code: str, where: str, seen: str, known: Sequence[str]) -> Problem:
-    shown = ", ".join(sorted(known)[:20])
+    shown = ", ".join(sorted(known)[:MOST_NAMED])
+    if len(known) > MOST_NAMED:
+        shown += f" and {len(known) - MOST_NAMED} more"
     wanted = f"one of {shown}" if shown else "nothing, as there is nothing to choose"
     return Problem.of(code, where, seen or "nothing", wanted, closest(seen, known))
 

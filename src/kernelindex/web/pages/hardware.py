@@ -1,0 +1,94 @@
+"""GPUs: nominal peaks with their source, attainable ones, and what was measured on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from kernelindex.resolve.gpus import GpuDossier, GpuLine, list_gpus, show_gpu
+from kernelindex.web import paths
+from kernelindex.web.context import Page, told
+from kernelindex.web.handling import page_route
+from kernelindex.web.listing import ListPage, Option, choice, list_fields, read_asked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.requests import Request
+
+    from kernelindex.catalog.catalog import Catalog
+
+SORTS = {"runs": "runs", "name": "name", "bandwidth": "bandwidth", "flops": "bf16 peak"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardwareListPage(ListPage):
+    """Every GPU that is known."""
+
+    template: ClassVar[str] = "hardware_list.html"
+
+    gpus: tuple[GpuLine, ...] = field(metadata=told("GPUs in order, measured here or not"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardwarePage(Page):
+    """One GPU."""
+
+    template: ClassVar[str] = "hardware.html"
+
+    gpu: GpuDossier = field(metadata=told("its peaks with sources, and what was measured on it"))
+
+
+def hardware_list(catalog: Catalog, request: Request) -> HardwareListPage:
+    """GPUs by vendor and architecture."""
+    asked = read_asked(request, filters=("vendor", "architecture", "measured"), sorts=SORTS)
+    rows = list_gpus(catalog)
+    filters = (
+        choice(asked, "vendor", "Vendor", _options(row.vendor for row in rows)),
+        choice(asked, "architecture", "Architecture", _options(row.architecture for row in rows)),
+        choice(asked, "measured", "Measured here", [Option("yes", "yes"), Option("no", "no")]),
+    )
+    kept = [row for row in rows if _meets(row, asked.values)]
+    return HardwareListPage(
+        title="Hardware",
+        description="GPUs with their peaks and how much was measured on each.",
+        section="Hardware",
+        json_path="/api/v1/hardware",
+        gpus=tuple(sorted(kept, key=_KEYS[asked.sort])),
+        **list_fields(asked, filters, None),
+    )
+
+
+def hardware(catalog: Catalog, request: Request) -> HardwarePage:
+    """A GPU by its product id, or by the label of runs that no table knows."""
+    gpu = show_gpu(catalog, request.path_params["ident"])
+    return HardwarePage(
+        title=gpu.label,
+        description=f"{gpu.label}: nominal and attainable peaks with their sources,"
+        f" and {gpu.run_count:,} runs.",
+        path=paths.hardware(gpu.id),
+        section="Hardware",
+        json_path=f"/api/v1{paths.hardware(gpu.id)}" if gpu.run_count else "",
+        gpu=gpu,
+    )
+
+
+_KEYS = {
+    "runs": lambda row: (-row.run_count, row.label.casefold()),
+    "name": lambda row: (row.label.casefold(), row.id),
+    "bandwidth": lambda row: (-(row.bandwidth_bytes_s or 0), row.label.casefold()),
+    "flops": lambda row: (-(row.bf16_flops or 0), row.label.casefold()),
+}
+
+
+def _options(values: Iterable[str]) -> list[Option]:
+    return [Option(value, value) for value in sorted({value for value in values if value})]
+
+
+def _meets(row: GpuLine, wanted: dict[str, str]) -> bool:
+    measured = "yes" if row.run_count else "no"
+    facts = {"vendor": row.vendor, "architecture": row.architecture, "measured": measured}
+    return all(facts[name] == value for name, value in wanted.items())
+
+
+routes = [page_route("/hardware", hardware_list), page_route("/hardware/{ident}", hardware)]
