@@ -32,7 +32,7 @@ class Layout:
     @property
     def index_size(self) -> int:
         """int32 elements of the index buffer."""
-        return _up16(self.rows) + _up16(self.slots) + 3 * self.tiles + 16 + 2 * self.experts
+        return _up16(self.rows) + _up16(self.slots) + 6 * self.tiles + 16 + 2 * self.experts
 
 
 def plan_layout(shape: Shape, block_rows: int, align: int) -> Layout:
@@ -49,7 +49,8 @@ class Routing:
 
     row_token   int32 [rows]           token of each row; padding is not written
     slot_row    int32 [T * K]          row of each token-expert pair
-    tiles       int32 [3 * tiles + 1]  expert, first row, end row of each tile; then their number
+    tiles       int32 [6 * tiles + 1]  expert, first row, end row of each slot's tile; the same of the
+                                       half tile that shares it, end 0 for none; number of slots
     bounds      int32 [2, E]           first and end row of each expert
     row_weight  fp32  [rows]           router weight of each row
     """
@@ -67,7 +68,7 @@ def view_routing(layout: Layout, index: torch.Tensor, row_weight: torch.Tensor) 
     """Names the parts of an index buffer that `route` filled."""
     a = _up16(layout.rows)
     b = a + _up16(layout.slots)
-    c = b + 3 * layout.tiles + 16
+    c = b + 6 * layout.tiles + 16
     return Routing(layout, index, index[:a], index[a:b], index[b:c], index[c:], row_weight)
 
 

@@ -22,14 +22,15 @@ from .ring import (
     async_copy,
     drain,
     fence_async_shared,
+    load_parts,
     load_tile,
-    load_tile_at,
     load_tokens,
     mbarrier,
     new_barriers,
     publish,
     quarters,
     sigmoid,
+    slot_at,
     tma,
     wait_empty,
     wait_full,
@@ -64,44 +65,51 @@ def down_grad_load(
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     HL: gl.constexpr = h.layout
     NT: gl.constexpr = I // 256
-    n_tiles = gl.load(tiles + 3 * cap) * NT
+    n_items = gl.load(tiles + 6 * cap) * NT
     step = gl.num_programs(0)
     first = gl.program_id(0)
     columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
-    e1, row1, end1 = load_tile_at(tiles, cap, first, n_tiles, NT)
-    e2, row2, end2 = load_tile_at(tiles, cap, first + step, n_tiles, NT)
-    upper, lower = load_tokens(row_token, row1, end1, L)
+    e1, row1, end1 = load_tile(tiles, cap, slot_at(first, n_items, NT), 0)
+    e2, row2, end2 = load_tile(tiles, cap, slot_at(first + step, n_items, NT), 0)
+    parts1 = load_parts(tiles, cap, slot_at(first, n_items, NT))
+    upper1, lower1 = load_tokens(row_token, row1, end1, L)
     it = 0
-    for t in range(first, n_tiles, step):
-        e, row, end = e1, row1, end1
+    for t in range(first, n_items, step):
+        e, row, end, parts = e1, row1, end1, parts1
+        upper, lower = upper1, lower1
         n0 = (t % NT) * 256
-        p0 = dy + upper[:, None] * H + columns
-        p1 = dy + lower[:, None] * H + columns
-        two = row + 64 < end
         e1, row1, end1 = e2, row2, end2
-        upper, lower = load_tokens(row_token, row1, end1, L)
-        e2, row2, end2 = load_tile_at(tiles, cap, t + 2 * step, n_tiles, NT)
-        for k in range(0, H, 64):
-            s = it % S
-            bar = full.index(s)
-            wait_empty(empty, it, S)
-            mbarrier.expect(bar, w.block_type.nbytes)
-            tma.async_copy_global_to_shared(w, [e * H + k, n0], bar, b_bufs.index(s))
-            async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), p0 + k)
-            if two:
-                async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), p1 + k)
-            publish(full, it, S)
-            it += 1
-        for q in gl.static_range(4):
-            s = it % S
-            bar = full.index(s)
-            wait_empty(empty, it, S)
-            gate_buf, up_buf = h_buffers(ring, s, HL)
-            mbarrier.expect(bar, 2 * h.block_type.nbytes)
-            tma.async_copy_global_to_shared(h, [row, n0 + q * 64], bar, gate_buf)
-            tma.async_copy_global_to_shared(h, [row, I + n0 + q * 64], bar, up_buf)
-            publish(full, it, S)
-            it += 1
+        upper1, lower1 = load_tokens(row_token, row1, end1, L)
+        parts1 = load_parts(tiles, cap, slot_at(t + step, n_items, NT))
+        e2, row2, end2 = load_tile(tiles, cap, slot_at(t + 2 * step, n_items, NT), 0)
+        for part in range(parts):
+            if part > 0:
+                e, row, end = load_tile(tiles, cap, t // NT, 1)
+                upper, lower = load_tokens(row_token, row, end, L)
+            p0 = dy + upper[:, None] * H + columns
+            p1 = dy + lower[:, None] * H + columns
+            two = row + 64 < end
+            for k in range(0, H, 64):
+                s = it % S
+                bar = full.index(s)
+                wait_empty(empty, it, S)
+                mbarrier.expect(bar, w.block_type.nbytes)
+                tma.async_copy_global_to_shared(w, [e * H + k, n0], bar, b_bufs.index(s))
+                async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), p0 + k)
+                if two:
+                    async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), p1 + k)
+                publish(full, it, S)
+                it += 1
+            for q in gl.static_range(4):
+                s = it % S
+                bar = full.index(s)
+                wait_empty(empty, it, S)
+                gate_buf, up_buf = h_buffers(ring, s, HL)
+                mbarrier.expect(bar, 2 * h.block_type.nbytes)
+                tma.async_copy_global_to_shared(h, [row, n0 + q * 64], bar, gate_buf)
+                tma.async_copy_global_to_shared(h, [row, I + n0 + q * 64], bar, up_buf)
+                publish(full, it, S)
+                it += 1
     async_copy.wait_group(0)
 
 
@@ -153,42 +161,43 @@ def down_grad_math(
     L: gl.constexpr = gl.NVMMADistributedLayout(
         version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
     )
-    n_tiles = gl.load(tiles + 3 * cap) * NT
+    n_items = gl.load(tiles + 6 * cap) * NT
     it = 0
-    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
-        e, row, end = load_tile(tiles, cap, t // NT)
-        n0 = (t % NT) * 256
-        row += WG * 64
-        if row < end:
-            rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
-            acc = down_grad_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG)
-            for k in range(1, KI):
-                acc = down_grad_step(acc, ring, it + k, S, WG)
-                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
-            w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)
-            acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
-            mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
-            das = quarters(acc)
-            dw = gl.zeros([64], gl.float32, gl.SliceLayout(1, L))
-            for q in gl.static_range(4):
-                s = (it + KI + q) % S
-                wait_full(full, it + KI + q, S)
-                gate_all, up_all = h_buffers(ring, s, HL)
-                gate_buf = gate_all.slice(WG * 64, 64)
-                up_buf = up_all.slice(WG * 64, 64)
-                dw += swiglu_grad(das[q], w, gate_buf, up_buf)
-                fence_async_shared()
-                tma.async_copy_shared_to_global(dh, [row, n0 + q * 64], gate_buf)
-                tma.async_copy_shared_to_global(dh, [row, I + n0 + q * 64], up_buf)
-                if q > 0:
-                    tma.store_wait(2)
-                    mbarrier.arrive(empty.index((it + KI + q + S - 1) % S), count=1)
-            gl.store(dw_part + (t % NT) * rows_cap + rows, dw)
-            tma.store_wait(0)
-            mbarrier.arrive(empty.index((it + KI + 3) % S), count=1)
-        else:
-            drain(full, empty, it, KI + 4, S)
-        it += KI + 4
+    for t in range(gl.program_id(0), n_items, gl.num_programs(0)):
+        for part in range(load_parts(tiles, cap, t // NT)):
+            _e, row, end = load_tile(tiles, cap, t // NT, part)
+            n0 = (t % NT) * 256
+            row += WG * 64
+            if row < end:
+                rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
+                acc = down_grad_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG)
+                for k in range(1, KI):
+                    acc = down_grad_step(acc, ring, it + k, S, WG)
+                    mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
+                w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)
+                acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
+                mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
+                das = quarters(acc)
+                dw = gl.zeros([64], gl.float32, gl.SliceLayout(1, L))
+                for q in gl.static_range(4):
+                    s = (it + KI + q) % S
+                    wait_full(full, it + KI + q, S)
+                    gate_all, up_all = h_buffers(ring, s, HL)
+                    gate_buf = gate_all.slice(WG * 64, 64)
+                    up_buf = up_all.slice(WG * 64, 64)
+                    dw += swiglu_grad(das[q], w, gate_buf, up_buf)
+                    fence_async_shared()
+                    tma.async_copy_shared_to_global(dh, [row, n0 + q * 64], gate_buf)
+                    tma.async_copy_shared_to_global(dh, [row, I + n0 + q * 64], up_buf)
+                    if q > 0:
+                        tma.store_wait(2)
+                        mbarrier.arrive(empty.index((it + KI + q + S - 1) % S), count=1)
+                gl.store(dw_part + (t % NT) * rows_cap + rows, dw)
+                tma.store_wait(0)
+                mbarrier.arrive(empty.index((it + KI + 3) % S), count=1)
+            else:
+                drain(full, empty, it, KI + 4, S)
+            it += KI + 4
 
 
 @gluon.jit

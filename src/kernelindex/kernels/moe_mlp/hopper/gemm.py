@@ -15,12 +15,13 @@ from triton.experimental.gluon import language as gl
 
 from .ring import (
     drain,
+    load_parts,
     load_tile,
-    load_tile_at,
     mbarrier,
     new_barriers,
     put_row,
     quarters,
+    slot_at,
     tma,
     wait_empty,
     wait_full,
@@ -35,25 +36,30 @@ def gemm_load(
 ):
     a_bufs, b_bufs, full, empty = ring
     NT: gl.constexpr = N // 256
-    n_tiles = gl.load(tiles + 3 * cap) * NT
+    n_items = gl.load(tiles + 6 * cap) * NT
     step = gl.num_programs(0)
-    e1, row1, end1 = load_tile_at(tiles, cap, gl.program_id(0), n_tiles, NT)
+    e1, row1, end1 = load_tile(tiles, cap, slot_at(gl.program_id(0), n_items, NT), 0)
+    parts1 = load_parts(tiles, cap, slot_at(gl.program_id(0), n_items, NT))
     it = 0
-    for t in range(gl.program_id(0), n_tiles, step):
-        e, row = e1, row1
+    for t in range(gl.program_id(0), n_items, step):
+        e, row, parts = e1, row1, parts1
         n0 = (t % NT) * 256
-        e1, row1, end1 = load_tile_at(tiles, cap, t + step, n_tiles, NT)
-        for k in range(0, K, 64):
-            s = it % S
-            bar = full.index(s)
-            wait_empty(empty, it, S)
-            mbarrier.expect(bar, a.block_type.nbytes + w.block_type.nbytes)
-            tma.async_copy_global_to_shared(a, [row, k], bar, a_bufs.index(s))
-            if TRANS:
-                tma.async_copy_global_to_shared(w, [e * N + n0, k], bar, b_bufs.index(s))
-            else:
-                tma.async_copy_global_to_shared(w, [e * K + k, n0], bar, b_bufs.index(s))
-            it += 1
+        e1, row1, end1 = load_tile(tiles, cap, slot_at(t + step, n_items, NT), 0)
+        parts1 = load_parts(tiles, cap, slot_at(t + step, n_items, NT))
+        for part in range(parts):
+            if part > 0:
+                e, row, _end = load_tile(tiles, cap, t // NT, 1)
+            for k in range(0, K, 64):
+                s = it % S
+                bar = full.index(s)
+                wait_empty(empty, it, S)
+                mbarrier.expect(bar, a.block_type.nbytes + w.block_type.nbytes)
+                tma.async_copy_global_to_shared(a, [row, k], bar, a_bufs.index(s))
+                if TRANS:
+                    tma.async_copy_global_to_shared(w, [e * N + n0, k], bar, b_bufs.index(s))
+                else:
+                    tma.async_copy_global_to_shared(w, [e * K + k, n0], bar, b_bufs.index(s))
+                it += 1
 
 
 @gluon.jit
@@ -89,29 +95,30 @@ def gemm_math(
     L: gl.constexpr = gl.NVMMADistributedLayout(
         version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
     )
-    n_tiles = gl.load(tiles + 3 * cap) * NT
+    n_items = gl.load(tiles + 6 * cap) * NT
     p0, p1, p2, p3 = quarters(gl.zeros([64, 256], DT, L))
     it = 0
     old_row = -1
     old_col = 0
-    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
-        e, row, end = load_tile(tiles, cap, t // NT)
-        row += WG * 64
-        if row < end:
-            acc = gemm_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG, TRANS)
-            if old_row >= 0:
-                put_row(y, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col)
-            for k in range(1, KI):
-                acc = gemm_step(acc, ring, it + k, S, WG, TRANS)
-                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
-            acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
-            mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
-            p0, p1, p2, p3 = quarters(acc.to(DT))
-            old_row = row
-            old_col = (t % NT) * 256
-        else:
-            drain(full, empty, it, KI, S)
-        it += KI
+    for t in range(gl.program_id(0), n_items, gl.num_programs(0)):
+        for part in range(load_parts(tiles, cap, t // NT)):
+            _e, row, end = load_tile(tiles, cap, t // NT, part)
+            row += WG * 64
+            if row < end:
+                acc = gemm_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG, TRANS)
+                if old_row >= 0:
+                    put_row(y, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col)
+                for k in range(1, KI):
+                    acc = gemm_step(acc, ring, it + k, S, WG, TRANS)
+                    mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
+                acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
+                mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
+                p0, p1, p2, p3 = quarters(acc.to(DT))
+                old_row = row
+                old_col = (t % NT) * 256
+            else:
+                drain(full, empty, it, KI, S)
+            it += KI
     if old_row >= 0:
         put_row(y, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col)
     tma.store_wait(0)

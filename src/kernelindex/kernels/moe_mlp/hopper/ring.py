@@ -4,7 +4,8 @@ Every kernel has two consumer warpgroups and one producer. The producer fills a 
 stage holds a slice of operand A and one of operand B, `full` says that it may be read, `empty` that
 both consumers are done with it. Operands arrive by TMA, or, for gathered rows, by 16-byte cp.async.
 
-    tiles       int32 [3 * cap + 1]  expert, first row, end row of each 128-row tile; then their number
+    tiles       int32 [6 * cap + 1]  expert, first row, end row of each slot's tile; the same of a half
+                                     tile that shares the slot, end 0 for none; number of slots
     row_token   int32 [rows]         token of a sorted row
 """
 
@@ -61,15 +62,22 @@ def new_barriers(S: gl.constexpr, GATHERED: gl.constexpr):
 
 
 @gluon.jit
-def load_tile(tiles, cap, mt):
-    """Expert, first row and end row of tile `mt`."""
-    return gl.load(tiles + mt), gl.load(tiles + cap + mt), gl.load(tiles + 2 * cap + mt)
+def load_tile(tiles, cap, slot, part):
+    """Expert, first row and end row of a slot's tile (part 0) or of its second half tile (1)."""
+    p = tiles + part * 3 * cap + slot
+    return gl.load(p), gl.load(p + cap), gl.load(p + 2 * cap)
 
 
 @gluon.jit
-def load_tile_at(tiles, cap, t, n_tiles, NT: gl.constexpr):
-    """The row tile of work item `t`, or of the last one: producers read two items ahead."""
-    return load_tile(tiles, cap, gl.minimum(t, n_tiles - 1) // NT)
+def load_parts(tiles, cap, slot):
+    """2 for a slot of two half tiles, else 1."""
+    return gl.where(gl.load(tiles + 5 * cap + slot) > 0, 2, 1)
+
+
+@gluon.jit
+def slot_at(t, n_items, NT: gl.constexpr):
+    """The slot of work item `t`, or of the last one: producers read ahead."""
+    return gl.minimum(t, n_items - 1) // NT
 
 
 @gluon.jit

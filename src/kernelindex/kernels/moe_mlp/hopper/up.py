@@ -17,8 +17,8 @@ from triton.experimental.gluon import language as gl
 from .ring import (
     async_copy,
     drain,
+    load_parts,
     load_tile,
-    load_tile_at,
     load_tokens,
     mbarrier,
     new_barriers,
@@ -26,6 +26,7 @@ from .ring import (
     put,
     quarters,
     sigmoid,
+    slot_at,
     tma,
     wait_empty,
     wait_gathered,
@@ -49,36 +50,44 @@ def up_load(
     a_bufs, b_bufs, full, empty = ring
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     NT: gl.constexpr = I // 128
-    n_tiles = gl.load(tiles + 3 * cap) * NT
+    n_items = gl.load(tiles + 6 * cap) * NT
     step = gl.num_programs(0)
     first = gl.program_id(0)
     columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
-    e, row, end = load_tile_at(tiles, cap, first, n_tiles, NT)
-    e1, row1, end1 = load_tile_at(tiles, cap, first + step, n_tiles, NT)
-    upper, lower = load_tokens(row_token, row, end, L)
+    e1, row1, end1 = load_tile(tiles, cap, slot_at(first, n_items, NT), 0)
+    e2, row2, end2 = load_tile(tiles, cap, slot_at(first + step, n_items, NT), 0)
+    parts1 = load_parts(tiles, cap, slot_at(first, n_items, NT))
+    upper1, lower1 = load_tokens(row_token, row1, end1, L)
     it = 0
-    for t in range(first, n_tiles, step):
-        gate_row = e * (2 * I) + (t % NT) * 128
-        p0 = x + upper[:, None] * H + columns
-        p1 = x + lower[:, None] * H + columns
-        two = row + 64 < end
-        e, row, end = e1, row1, end1
-        upper, lower = load_tokens(row_token, row, end, L)
-        e1, row1, end1 = load_tile_at(tiles, cap, t + 2 * step, n_tiles, NT)
-        for k in range(0, H, 64):
-            s = it % S
-            bar = full.index(s)
-            wait_empty(empty, it, S)
-            mbarrier.expect(bar, 2 * w.block_type.nbytes)
-            tma.async_copy_global_to_shared(w, [gate_row, k], bar, b_bufs.index(s).slice(0, 128))
-            tma.async_copy_global_to_shared(
-                w, [gate_row + I, k], bar, b_bufs.index(s).slice(128, 128)
-            )
-            async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
-            if two:
-                async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
-            publish(full, it, S)
-            it += 1
+    for t in range(first, n_items, step):
+        e, row, end, parts = e1, row1, end1, parts1
+        upper, lower = upper1, lower1
+        e1, row1, end1 = e2, row2, end2
+        upper1, lower1 = load_tokens(row_token, row1, end1, L)
+        parts1 = load_parts(tiles, cap, slot_at(t + step, n_items, NT))
+        e2, row2, end2 = load_tile(tiles, cap, slot_at(t + 2 * step, n_items, NT), 0)
+        for part in range(parts):
+            if part > 0:
+                e, row, end = load_tile(tiles, cap, t // NT, 1)
+                upper, lower = load_tokens(row_token, row, end, L)
+            gate_row = e * (2 * I) + (t % NT) * 128
+            p0 = x + upper[:, None] * H + columns
+            p1 = x + lower[:, None] * H + columns
+            two = row + 64 < end
+            for k in range(0, H, 64):
+                s = it % S
+                bar = full.index(s)
+                gate_buf = b_bufs.index(s).slice(0, 128)
+                up_buf = b_bufs.index(s).slice(128, 128)
+                wait_empty(empty, it, S)
+                mbarrier.expect(bar, 2 * w.block_type.nbytes)
+                tma.async_copy_global_to_shared(w, [gate_row, k], bar, gate_buf)
+                tma.async_copy_global_to_shared(w, [gate_row + I, k], bar, up_buf)
+                async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
+                if two:
+                    async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
+                publish(full, it, S)
+                it += 1
     async_copy.wait_group(0)
 
 
@@ -125,41 +134,45 @@ def up_math(
     L: gl.constexpr = gl.NVMMADistributedLayout(
         version=[3, 0], warps_per_cta=[4, 1], instr_shape=[16, 256, 16]
     )
-    n_tiles = gl.load(tiles + 3 * cap) * (I // 128)
+    NT: gl.constexpr = I // 128
+    n_items = gl.load(tiles + 6 * cap) * NT
     g0, g1, u0, u1 = quarters(gl.zeros([64, 256], DT, L))
     it = 0
     old_row = -1
     old_col = 0
-    for t in range(gl.program_id(0), n_tiles, gl.num_programs(0)):
-        e, row, end = load_tile(tiles, cap, t // (I // 128))
-        n0 = (t % (I // 128)) * 128
-        row += WG * 64
-        if row < end:
-            acc = up_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG)
-            if SAVE_H:
-                if old_row >= 0:
-                    put_h(h, y_bufs, WG, (g0, g1, u0, u1), old_row, old_col, I)
-            for k in range(1, KI):
-                acc = up_step(acc, ring, it + k, S, WG)
-                mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
-            acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
-            mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
-            gate0, gate1, up0, up1 = quarters(acc)
-            rows = row + gl.arange(0, 64, gl.SliceLayout(1, gate0.type.layout))
-            w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)[:, None]
-            a0 = gate0 * sigmoid(gate0) * up0 * w
-            put(act, y_bufs.index(2 * WG), a0.to(DT), row, n0)
-            a1 = gate1 * sigmoid(gate1) * up1 * w
-            put(act, y_bufs.index(2 * WG + 1), a1.to(DT), row, n0 + 64)
-            g0 = gate0.to(DT)
-            g1 = gate1.to(DT)
-            u0 = up0.to(DT)
-            u1 = up1.to(DT)
-            old_row = row
-            old_col = n0
-        else:
-            drain(full, empty, it, KI, S)
-        it += KI
+    for t in range(gl.program_id(0), n_items, gl.num_programs(0)):
+        for part in range(load_parts(tiles, cap, t // NT)):
+            _e, row, end = load_tile(tiles, cap, t // NT, part)
+            n0 = (t % NT) * 128
+            row += WG * 64
+            if row < end:
+                acc = up_step(gl.zeros([64, 256], gl.float32, L), ring, it, S, WG)
+                if SAVE_H:
+                    if old_row >= 0:
+                        put_h(h, y_bufs, WG, (g0, g1, u0, u1), old_row, old_col, I)
+                for k in range(1, KI):
+                    acc = up_step(acc, ring, it + k, S, WG)
+                    mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
+                acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
+                mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
+                gate0, gate1, up0, up1 = quarters(acc)
+                rows = row + gl.arange(0, 64, gl.SliceLayout(1, gate0.type.layout))
+                w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)[
+                    :, None
+                ]
+                a0 = gate0 * sigmoid(gate0) * up0 * w
+                put(act, y_bufs.index(2 * WG), a0.to(DT), row, n0)
+                a1 = gate1 * sigmoid(gate1) * up1 * w
+                put(act, y_bufs.index(2 * WG + 1), a1.to(DT), row, n0 + 64)
+                g0 = gate0.to(DT)
+                g1 = gate1.to(DT)
+                u0 = up0.to(DT)
+                u1 = up1.to(DT)
+                old_row = row
+                old_col = n0
+            else:
+                drain(full, empty, it, KI, S)
+            it += KI
     if SAVE_H:
         if old_row >= 0:
             put_h(h, y_bufs, WG, (g0, g1, u0, u1), old_row, old_col, I)

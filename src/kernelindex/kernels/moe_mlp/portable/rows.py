@@ -1,6 +1,6 @@
 """F1, F2, B1 and B2 in plain Triton: one program for each row tile and column tile.
 
-    tiles       int32 [3 * cap + 1]  expert, first row, end row of each tile; then their number
+    tiles       int32 [6 * cap + 1]  expert, first row, end row of each tile; unused; their number
     row_token   int32 [rows]         token of a sorted row
     row_weight  fp32  [rows]         router weight of a sorted row
     steps       depth of the product / BK; a constant trip count would be unrolled whole, and a kernel
@@ -42,7 +42,7 @@ def up_kernel(
     """
     mt = tl.program_id(0) // (I // BN)
     n0 = (tl.program_id(0) % (I // BN)) * BN
-    if mt < tl.load(tiles + 3 * cap):
+    if mt < tl.load(tiles + 6 * cap):
         e = tl.load(tiles + mt).to(tl.int64)
         rows = tl.load(tiles + cap + mt) + tl.arange(0, BM)
         end = tl.load(tiles + 2 * cap + mt)
@@ -89,7 +89,7 @@ def gemm_kernel(
     """
     mt = tl.program_id(0) // (N // BN)
     n0 = (tl.program_id(0) % (N // BN)) * BN
-    if mt < tl.load(tiles + 3 * cap):
+    if mt < tl.load(tiles + 6 * cap):
         e = tl.load(tiles + mt).to(tl.int64)
         rows = (tl.load(tiles + cap + mt) + tl.arange(0, BM)).to(tl.int64)[:, None]
         rk = tl.arange(0, BK)
@@ -132,7 +132,7 @@ def down_grad_kernel(
     """
     mt = tl.program_id(0) // (I // BN)
     nt = tl.program_id(0) % (I // BN)
-    if mt < tl.load(tiles + 3 * cap):
+    if mt < tl.load(tiles + 6 * cap):
         e = tl.load(tiles + mt).to(tl.int64)
         rows = tl.load(tiles + cap + mt) + tl.arange(0, BM)
         end = tl.load(tiles + 2 * cap + mt)

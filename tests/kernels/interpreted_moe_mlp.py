@@ -1,0 +1,118 @@
+"""Runs the portable kernels and the routing in Triton's interpreter; prints findings as JSON.
+
+A program of its own: an environment variable chooses the interpreter before Triton is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+os.environ["TRITON_INTERPRET"] = "1"
+
+import torch
+from triton.runtime import interpreter
+
+from kernelindex.kernels.moe_mlp import reference
+from kernelindex.kernels.moe_mlp.passes import run_backward, run_forward
+from kernelindex.kernels.moe_mlp.routing import plan_layout, route
+from kernelindex.kernels.moe_mlp.shape import Shape
+from tests.kernels.moe_mlp_cases import Case, draw, relative_error
+
+HALF = torch.float16  # the interpreter has no bf16 product
+CASES = (
+    Case(1, 4, 64, 64, 2, dtype=HALF),  # 16-row tiles, one routing kernel
+    Case(20, 4, 64, 64, 2, dtype=HALF),  # 32-row tiles
+    Case(30, 3, 64, 64, 3, dtype=HALF),  # 64-row tiles, K = E
+    Case(70, 5, 64, 64, 2, "empty", HALF),
+    Case(150, 9, 64, 128, 1, "one", HALF),  # 128-row tiles, one expert takes all
+    Case(130, 3, 128, 64, 2, "skewed", HALF),  # two routing kernels
+)
+ROUTINGS = (
+    Case(13, 5, 64, 64, 2),
+    Case(200, 8, 64, 64, 4),
+    Case(333, 7, 64, 64, 3, "empty"),
+    Case(257, 9, 64, 64, 2, "one"),
+    Case(400, 16, 64, 64, 3, "skewed"),
+)
+
+
+def accept_new_numpy() -> None:
+    """NumPy 2.4 turns no array of one element into a number any more; the interpreter needs it."""
+    patch = interpreter._patch_lang_tensor
+
+    def patched(tensor: Any, scope: Any) -> None:
+        patch(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    interpreter._patch_lang_tensor = patched
+
+
+def check_kernels(case: Case) -> list[float]:
+    """Relative error of output and gradients against fp64."""
+    inputs = draw(case, grad=False)
+    x, gate_up, down, index, w = inputs
+    shape = Shape(case.tokens, case.hidden, case.inter, case.experts, case.top_k)
+    dy = torch.randn(x.shape, generator=torch.Generator().manual_seed(1)).to(x.dtype)
+    out, saved = run_forward(shape, *inputs)
+    got = [out, *run_backward(shape, dy, x, gate_up, down, w, saved)]
+    exact = [t.double() for t in (x, gate_up, down)]
+    wanted = [
+        reference.forward(*exact, index, w.double()),
+        *reference.backward(dy.double(), *exact, index, w.double()),
+    ]
+    return [relative_error(g, r) for g, r in zip(got, wanted, strict=True)]
+
+
+def check_routing(case: Case) -> dict[str, Any]:
+    """Slots of 128-row tiles on 64-row segments, against the routing counted here."""
+    *_, index, weights = draw(case, grad=False)
+    layout = plan_layout(Shape(case.tokens, 64, 64, case.experts, case.top_k), 128, 64)
+    routing = route(index, weights, layout)
+    slots = int(routing.tiles[6 * layout.tiles])
+    table = routing.tiles[: 6 * layout.tiles].view(2, 3, layout.tiles)[:, :, :slots]
+    covered: dict[int, list[int]] = {}
+    doubles = 0
+    for part in range(2):
+        for e, row, end in table[part].T.tolist():
+            if part and end == 0:
+                continue
+            doubles += part
+            covered.setdefault(e, []).extend(range(row, min(row + 128, end)))
+    flat = index.reshape(-1).tolist()
+    rows = routing.slot_row[: layout.slots].tolist()
+    tokens_right = all(
+        routing.row_token[row] == i // case.top_k
+        and routing.row_weight[row] == weights.reshape(-1)[i].float()
+        for i, row in enumerate(rows)
+    )
+    return {
+        "tokens": bool(tokens_right),
+        "stable": all(
+            rows[i] < rows[j] for i in range(len(flat)) for j in range(i) if flat[i] < flat[j]
+        ),
+        "covered": {e: sorted(r) for e, r in covered.items()}
+        == {e: sorted(rows[i] for i, f in enumerate(flat) if f == e) for e in sorted(set(flat))},
+        "aligned": all(int(b) % 64 == 0 for b in routing.bounds[: case.experts]),
+        "units": 2 * slots
+        - sum((flat.count(e) + 63) // 64 for e in range(case.experts)),  # unused half slots
+        "doubles": doubles,
+        "bounded": slots <= layout.tiles and max(rows) < layout.rows,
+    }
+
+
+def main() -> None:
+    accept_new_numpy()
+    print(
+        json.dumps(
+            {
+                "kernels": {str(case): check_kernels(case) for case in CASES},
+                "routing": {str(case): check_routing(case) for case in ROUTINGS},
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
