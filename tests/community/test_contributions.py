@@ -144,7 +144,7 @@ def test_lists_filter_by_run_and_kind(sqlite_database: Catalog, clock: Clock) ->
     mine = send_note(sqlite_database, clock, key)
     send_note(sqlite_database, clock, key, run=OTHER_RUN)
     send_report(sqlite_database, clock)
-    assert list_contributions(sqlite_database, run=RUN, kind="note").items == (mine,)
+    assert list_contributions(sqlite_database, run=RUN, kinds=("note",)).items == (mine,)
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "~" * 300, "a\x00~b", "é~"])

@@ -44,7 +44,7 @@ from kernelindex.community.paging import Page
 from kernelindex.community.quotas import DEFAULT_QUOTAS, Quota, Quotas
 from kernelindex.community.refusals import REFUSALS, Refusal, refusal
 from kernelindex.community.review import Corrector, RunCorrection, Verdict, correct_run, decide
-from kernelindex.community.secret import load_secret, secret_path
+from kernelindex.community.secret import load_secret, secret_path, server_secret
 from kernelindex.community.sessions import Session, close_session, find_session, open_session
 from kernelindex.community.tokens import hide_tokens
 
@@ -96,6 +96,7 @@ __all__ = [
     "refusal",
     "revoke_key",
     "secret_path",
+    "server_secret",
     "submit_attestation",
     "submit_report",
     "submit_signed_report",

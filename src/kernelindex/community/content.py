@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from kernelindex.community.checks import is_link, is_storable
 from kernelindex.community.refusals import refusal
-from kernelindex.manifests.problems import Problem, read_problems
+from kernelindex.manifests.problems import Problem, read_problems, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,7 +120,8 @@ class Report(Content):
 
 
 ATTESTATIONS: dict[str, type[Content]] = {"reproduction": Reproduction, "note": Note}
-REPORTS: dict[str, type[Content]] = {"report": Report}
+_PLAIN_RULES = {"greater_than": "range", "string_unicode": "characters"}
+"""Our words for rules that pydantic names in its own way."""
 
 
 def parse_attestation(document: object) -> tuple[str, Content]:
@@ -130,14 +131,14 @@ def parse_attestation(document: object) -> tuple[str, Content]:
         CommunityError: ``contribution.invalid`` with every problem.
     """
     if not isinstance(document, dict):
-        raise _refused([Problem("attestation", "type", _seen(document), "an object")])
+        raise _refused([Problem("", "type", show(document), "an object")])
     kind = document.get("kind")
     model = ATTESTATIONS.get(kind) if isinstance(kind, str) else None
     if model is None:
         wanted = f"one of {', '.join(ATTESTATIONS)}"
-        raise _refused([Problem("attestation.kind", "choice", _seen(kind), wanted)])
+        raise _refused([Problem(".kind", "choice", show(kind), wanted)])
     fields = {name: value for name, value in document.items() if name != "kind"}
-    return str(kind), _validate(model, fields, "attestation")
+    return str(kind), _validate(model, fields)
 
 
 def parse_report(document: object) -> Report:
@@ -146,7 +147,7 @@ def parse_report(document: object) -> Report:
     Raises:
         CommunityError: ``contribution.invalid`` with every problem.
     """
-    report = _validate(Report, document, "report")
+    report = _validate(Report, document)
     assert isinstance(report, Report)
     return report
 
@@ -156,21 +157,29 @@ def content_text(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def _validate(model: type[Content], document: object, root: str) -> Content:
+def _validate(model: type[Content], document: object) -> Content:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise _refused(read_problems(error, root, document)) from None
+        raise _refused(read_problems(error, "", document)) from None
 
 
 def _refused(problems: list[Problem]) -> Exception:
+    listed = [_problem(one) for one in problems]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    listed = [
-        {"path": one.path, "rule": one.rule, "seen": one.seen, "wanted": one.wanted}
-        for one in problems
-    ]
-    return refusal("contribution.invalid", f"refused: {problems[0]}{more}", problems=listed)
+    return refusal("contribution.invalid", listed[0]["text"] + more, problems=listed)
 
 
-def _seen(value: object) -> str:
-    return json.dumps(value, default=str)[:80]
+def _problem(one: Problem) -> dict[str, Any]:
+    """A problem in the form that every surface shows: where it is as a JSON pointer."""
+    rule = _PLAIN_RULES.get(one.rule, one.rule)
+    where = one.path.replace(".", "/")
+    place = f" at {where}" if where else ""
+    return {
+        "code": f"contribution.{rule}",
+        "where": where,
+        "seen": one.seen,
+        "wanted": one.wanted,
+        "correction": None,
+        "text": f"Got {one.seen}{place}; wanted {one.wanted}.",
+    }

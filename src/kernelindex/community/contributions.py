@@ -26,7 +26,7 @@ from kernelindex.community.refusals import refusal
 from kernelindex.ids import parse_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -149,21 +149,19 @@ def list_contributions(
     database: Database,
     *,
     state: str | None = None,
-    kind: str | None = None,
+    kinds: Collection[str] = (),
     run: str | None = None,
     cursor: str | None = None,
     limit: int = 50,
 ) -> Page[Contribution]:
-    """Contributions newest first, by state, kind and digest of the run where given."""
+    """Contributions newest first, by state, kinds and digest of the run where given."""
     table = contributions
     query = select(table)
-    for column, wanted in (
-        (table.c.state, state),
-        (table.c.kind, kind),
-        (table.c.subject_digest, run),
-    ):
+    for column, wanted in ((table.c.state, state), (table.c.subject_digest, run)):
         if wanted is not None:
             query = query.where(column == wanted)
+    if kinds:
+        query = query.where(table.c.kind.in_(kinds))
     with database.reading() as conn:
         return page_of(
             conn, query, table.c.created_at, table.c.id, read_row, cursor=cursor, limit=limit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,16 @@ def load_secret(path: Path) -> bytes:
             f"{path} holds no secret of {SECRET_BYTES} bytes in hex; remove it to have one made",
         )
     return found
+
+
+@cache
+def server_secret(database_url: str) -> bytes:
+    """The secret of the server of a database, read once.
+
+    Raises:
+        CommunityError: ``secret.unusable``.
+    """
+    return load_secret(secret_path(database_url))
 
 
 def _make(path: Path) -> None:

@@ -13,7 +13,7 @@ from kernelindex.ids import COMMIT, DIGEST, NAME, SLUG, TOKEN
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["Problem", "read_problems", "refusal"]
+__all__ = ["Problem", "read_problems", "refusal", "show"]
 
 NOTHING = "nothing"
 MAX_PROBLEMS = 100

@@ -62,7 +62,7 @@ def list_(
     found = list_contributions(
         catalog,
         state=None if state == "all" else state,
-        kind=kind,
+        kinds=(kind,) if kind else (),
         run=_digest(catalog, run) if run else None,
         cursor=cursor,
         limit=limit,
