@@ -21,6 +21,7 @@ LAZY = {
     "runs": (_COMMANDS + "runs", "list runs by filters"),
     "records": (_COMMANDS + "records", "changes of the leader, newest first"),
     "sources": (_COMMANDS + "sources", "where results can be imported from"),
+    "serve": (_COMMANDS + "serve", "the site and the JSON API on a local address"),
     "import": (_COMMANDS + "import_", "read a source into the catalog"),
     "catalog": (_COMMANDS + "catalog", "check, rebuild, export and correct the catalog"),
     "keys": (_COMMANDS + "keys", "make, list and revoke API keys"),

@@ -1,0 +1,129 @@
+"""``ki serve``: the site and the JSON API on a local address."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING
+
+import click
+
+from kernelindex.cli.options import db_option
+from kernelindex.errors import KernelIndexError
+
+if TYPE_CHECKING:
+    from kernelindex.cli.options import Session
+
+MOST_WORKERS = 64
+KEEP_ALIVE_S = 15
+MISSING = "The site needs its packages; install them with: pip install 'kernelindex[site]'"
+
+
+@click.command(name="serve", short_help="the site and the JSON API on a local address")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, MOST_WORKERS),
+    default=1,
+    show_default=True,
+    help="Processes that answer.",
+)
+@click.option("--log", is_flag=True, help="Print a line for each request.")
+@db_option
+@click.pass_context
+def command(ctx: click.Context, host: str, port: int, workers: int, log: bool) -> None:
+    """Serve the pages and the JSON API, reading the catalog only, until Ctrl-C.
+
+    \b
+    ki serve
+    ki serve --host 0.0.0.0 --port 80 --workers 4
+    """  # noqa: D301 (click reads backspace)
+    url = _catalog_url(ctx.find_root().obj)
+    with _listen(host, port) as listener:
+        click.echo(f"KernelIndex at {_address(host, listener)}  (Ctrl-C stops it)")
+        _serve(listener, url, workers=workers, log=log)
+
+
+def _catalog_url(session: Session) -> str:
+    """The catalog's URL, opened once so that one that cannot be read is said before serving.
+
+    Raises CatalogError ``catalog.missing``, ``catalog.schema``, ``catalog.stale``.
+    """
+    from kernelindex.catalog import Catalog
+    from kernelindex.settings import database_url
+
+    url = database_url(session.db)
+    Catalog.open(url).close()
+    return url
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises KernelIndexError ``serve.port_in_use``, ``serve.address``.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise _explained(error, host, port) from error
+    listener.set_inheritable(True)
+    return listener
+
+
+def _explained(error: OSError, host: str, port: int) -> KernelIndexError:
+    import errno
+
+    if error.errno == errno.EADDRINUSE:
+        return KernelIndexError(
+            f"Port {port} of {host} is in use by another program; give another with --port,"
+            " or --port 0 for a free one",
+            code="serve.port_in_use",
+        )
+    words = error.strerror or str(error)
+    return KernelIndexError(
+        f"Cannot listen on {host} port {port}: {words.lower()}; ports below 1024 need rights,"
+        " and the address must be of this machine",
+        code="serve.address",
+    )
+
+
+def _address(host: str, listener: socket.socket) -> str:
+    """The address to open in a browser."""
+    port = listener.getsockname()[1]
+    shown = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def _serve(listener: socket.socket, url: str, *, workers: int, log: bool) -> None:
+    """Serve until stopped; workers are processes that share the socket."""
+    try:
+        import uvicorn
+        from uvicorn.supervisors import Multiprocess
+    except ModuleNotFoundError as error:
+        raise KernelIndexError(MISSING, code="serve.not_installed") from error
+    os.environ["KI_DB"] = url
+    config = uvicorn.Config(
+        "kernelindex.site.asgi:build",
+        factory=True,
+        workers=workers,
+        access_log=log,
+        log_level="info" if log else "warning",
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+    )
+    server = uvicorn.Server(config)
+    if workers == 1:
+        server.run(sockets=[listener])
+    else:
+        Multiprocess(config, target=server.run, sockets=[listener]).run()
