@@ -29,6 +29,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     number: tuple[int, int] | None = None
     default: int | None = None
+    longest: int = MAX_VALUE
     code: str = "request.parameter_invalid"
 
     def schema(self) -> dict[str, Any]:
@@ -38,7 +39,7 @@ class Parameter:
             return {"type": "integer", "minimum": low, "maximum": high, "default": self.default}
         if self.choices:
             return {"type": "string", "enum": list(self.choices)}
-        text = {"type": "string", "minLength": 1, "maxLength": MAX_VALUE}
+        text = {"type": "string", "minLength": 1, "maxLength": self.longest}
         return {"type": "array", "items": text} if self.many else text
 
     def document(self) -> dict[str, Any]:
@@ -132,8 +133,8 @@ def _is_text(one: Parameter, text: str, problems: list[Problem]) -> bool:
         near = closest(text[:MAX_VALUE], one.choices)
         problems.append(_problem(one.code, one, text, wanted, near))
         return False
-    if not 1 <= len(text) <= MAX_VALUE or "\0" in text:
-        wanted = f"1 to {MAX_VALUE} characters, none of them NUL"
+    if not 1 <= len(text) <= one.longest or "\0" in text:
+        wanted = f"1 to {one.longest} characters, none of them NUL"
         problems.append(_problem(one.code, one, text or "nothing", wanted))
         return False
     return True

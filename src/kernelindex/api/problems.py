@@ -12,7 +12,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from kernelindex.api.codes import CODES, Code, code_of
-from kernelindex.errors import CatalogError, KernelIndexError
+from kernelindex.errors import (
+    CanonicalError,
+    CatalogError,
+    KernelIndexError,
+    NotFoundError,
+    RequestError,
+)
 from kernelindex.resolve.answer import Suggestion  # noqa: TC001 (pydantic reads it)
 from kernelindex.resolve.problems import Problem  # noqa: TC001 (pydantic reads it)
 
@@ -28,6 +34,12 @@ RETRY_AFTER_S = "5"
 MAX_ITEMS = 50
 UNAVAILABLE = "The catalog cannot answer now; its operator can read why in the log."
 _LOG = logging.getLogger("kernelindex.api")
+_OTHERWISE: tuple[tuple[type[KernelIndexError], str], ...] = (
+    (CatalogError, "catalog.unavailable"),
+    (NotFoundError, "manifest.not_found"),
+    (RequestError, "request.parameter_invalid"),
+    (CanonicalError, "canonical.syntax"),
+)
 _BY_STATUS = {404: "route.not_found", 405: "route.method"}
 
 
@@ -66,12 +78,12 @@ def problem(
     **more: Any,
 ) -> Response:
     """A problem response; ``more`` are further members, left out where None."""
-    return _respond(code_of(code), code, detail, headers or {}, more)
+    return _respond(code_of(code), detail, headers or {}, more)
 
 
 def body_of(error: KernelIndexError) -> dict[str, Any]:
     """The body of a deliberate error, as in a batch."""
-    return _body(_entry(error), error.code, error.message, _members(error.details))
+    return _body(_entry(error), error.message, _members(error.details))
 
 
 def refuse(error: Exception) -> Response:
@@ -96,10 +108,9 @@ def _refuse_deliberate(error: KernelIndexError) -> Response:
     entry = _entry(error)
     if entry.status >= 500:
         _LOG.warning("%s: %s", error.code, error.message)
-    known = error.code in CODES
-    code = error.code if known else entry.code
-    detail = error.message if known else UNAVAILABLE
-    return _respond(entry, code, detail, _headers(entry.status), _members(error.details))
+    hidden = entry.status >= 500 and error.code not in CODES
+    detail = UNAVAILABLE if hidden else error.message
+    return _respond(entry, detail, _headers(entry.status), _members(error.details))
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
@@ -118,9 +129,11 @@ async def _on_unexpected(_request: Request, error: Exception) -> Response:
 
 
 def _entry(error: KernelIndexError) -> Code:
-    """The table's entry; what only an operator can mend is one code for everybody else."""
-    otherwise = "catalog.unavailable" if isinstance(error, CatalogError) else "unexpected"
-    return code_of(error.code, otherwise=otherwise)
+    """The table's entry; for codes that only other surfaces tell apart, that of their class."""
+    for kind, otherwise in _OTHERWISE:
+        if isinstance(error, kind):
+            return code_of(error.code, otherwise=otherwise)
+    return code_of(error.code)
 
 
 def _headers(status: int) -> dict[str, str]:
@@ -134,24 +147,24 @@ def _members(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _respond(
-    entry: Code, code: str, detail: str, headers: Mapping[str, str], more: Mapping[str, Any]
+    entry: Code, detail: str, headers: Mapping[str, str], more: Mapping[str, Any]
 ) -> Response:
     return Response(
-        orjson.dumps(_body(entry, code, detail, more)),
+        orjson.dumps(_body(entry, detail, more)),
         entry.status,
         headers={"Cache-Control": "no-store", **headers},
         media_type=MEDIA_TYPE,
     )
 
 
-def _body(entry: Code, code: str, detail: str, more: Mapping[str, Any]) -> dict[str, Any]:
+def _body(entry: Code, detail: str, more: Mapping[str, Any]) -> dict[str, Any]:
     said = {name: _plain(value) for name, value in more.items() if value}
     return {
-        "type": f"{TYPE_BASE}{code}",
+        "type": f"{TYPE_BASE}{entry.code}",
         "title": entry.title,
         "status": entry.status,
         "detail": detail,
-        "code": code,
+        "code": entry.code,
         **said,
     }
 

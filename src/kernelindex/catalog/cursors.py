@@ -13,6 +13,7 @@ from kernelindex.errors import RequestError
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 500
+MOST_NUMBER = 2**53
 
 
 def encode_cursor(filters: dict[str, Any], after: tuple[Any, ...]) -> str:
@@ -21,8 +22,12 @@ def encode_cursor(filters: dict[str, Any], after: tuple[Any, ...]) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def decode_cursor(filters: dict[str, Any], cursor: str | None) -> tuple[Any, ...] | None:
+def decode_cursor(
+    filters: dict[str, Any], cursor: str | None, *kinds: type
+) -> tuple[Any, ...] | None:
     """The row to continue after; None at the start.
+
+    ``kinds`` are the types of its columns: a cursor is made by us, but may be forged.
 
     Raises:
         RequestError: ``request.cursor`` for a cursor of other filters, or none of ours.
@@ -35,12 +40,29 @@ def decode_cursor(filters: dict[str, Any], cursor: str | None) -> tuple[Any, ...
     except (binascii.Error, ValueError):
         found = None
     if not isinstance(found, list) or not found or found[0] != _fingerprint(filters):
-        raise RequestError(
-            "The cursor does not belong to this list and these filters; "
-            "ask for the first page without one.",
-            code="request.cursor",
-        )
-    return tuple(found[1:])
+        raise no_cursor()
+    after = tuple(found[1:])
+    if kinds and [type(value) for value in after] != list(kinds):
+        raise no_cursor()
+    if not all(map(_is_storable, after)):
+        raise no_cursor()
+    return after
+
+
+def no_cursor() -> RequestError:
+    """The refusal of a cursor that is not of this list."""
+    return RequestError(
+        "The cursor does not belong to this list and these filters; "
+        "ask for the first page without one.",
+        code="request.cursor",
+    )
+
+
+def _is_storable(value: Any) -> bool:
+    """Whether both databases take the value: no NUL in text, no number beyond 2^53."""
+    if isinstance(value, str):
+        return "\0" not in value
+    return isinstance(value, int | float) and abs(value) < MOST_NUMBER
 
 
 def check_limit(limit: int) -> int:

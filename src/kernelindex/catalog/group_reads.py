@@ -72,7 +72,7 @@ class GroupReads(Database):
     ) -> Page[CohortRow]:
         """A page of groups that anything ranks in, those with most entries first."""
         chosen = {"list": "groups", **filters}
-        after = cursors.decode_cursor(chosen, cursor)
+        after = cursors.decode_cursor(chosen, cursor, int, str)
         place = (COHORTS.c.entry_count, COHORTS.c.key)
         title = derived.operations.c.title
         titled = _current().join(

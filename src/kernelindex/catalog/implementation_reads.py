@@ -51,7 +51,8 @@ class ImplementationReads(Database):
     ) -> Page[ImplementationRow]:
         """A page in one of ``ORDERS``; ``filters`` are of ``IMPLEMENTATION_FILTERS``."""
         chosen = {"list": "implementations", "sort": sort, **filters}
-        after = cursors.decode_cursor(chosen, cursor)
+        placed = int if sort == "runs" else str
+        after = cursors.decode_cursor(chosen, cursor, placed, str)
         first, last = ORDERS[sort]
         query = select(TABLE, NAMES.c.slug, first.label("place"))
         query = query.join(NAMES, NAMES.c.digest == TABLE.c.digest)

@@ -67,7 +67,7 @@ class ListingReads(Database):
         """Implementation revisions by digest, a page at a time."""
         table, names = derived.implementations, derived.names
         filters = {"list": "implementations", "operation": operation, "project": project}
-        after = cursors.decode_cursor(filters, cursor)
+        after = cursors.decode_cursor(filters, cursor, str)
         query = select(table, names.c.slug).join(names, names.c.digest == table.c.digest)
         for name in ("operation", "project"):
             if filters[name] is not None:

@@ -71,7 +71,7 @@ class RunReads(Database):
     ) -> Page[RunRow]:
         """Runs that meet every filter, newest first; see ``RUN_FILTERS`` for the names."""
         chosen = {"list": _ordered("runs", oldest_first), **(filters or {})}
-        after = cursors.decode_cursor(chosen, cursor)
+        after = cursors.decode_cursor(chosen, cursor, str, str)
         query = RUNS_QUERY.where(*_conditions(filters or {}, RUN_FILTERS))
         query = _by_date(query, (RUNS.c.observed_date, RUNS.c.digest), after, oldest_first)
         with self.reading() as conn:
@@ -92,7 +92,7 @@ class RunReads(Database):
     ) -> Page[RecordRow]:
         """Changes of leaders, newest first; see ``RECORD_FILTERS`` for the names."""
         chosen = {"list": _ordered("records", oldest_first), **(filters or {})}
-        after = cursors.decode_cursor(chosen, cursor)
+        after = cursors.decode_cursor(chosen, cursor, str, str, int)
         heads = derived.cohort_heads
         joined = EVENTS.join(
             heads, (heads.c.key == EVENTS.c.cohort_key) & (heads.c.version == EVENTS.c.version)

@@ -119,6 +119,8 @@ def _page(
 ) -> tuple[Sequence[Row], str | None]:
     """The rows after a cursor's, in the order of ``key``; the lists here are short."""
     after = cursors.decode_cursor(filters, cursor)
+    if after is not None and rows and list(map(type, after)) != list(map(type, key(rows[0]))):
+        raise cursors.no_cursor()
     left = [row for row in sorted(rows, key=key) if after is None or key(row) > after]
     shown = left[: cursors.check_limit(limit)]
     more = len(left) > len(shown)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kernelindex.api import examples
 from kernelindex.api.bodies import BATCH_BYTES, QUESTION_BYTES
 from kernelindex.api.endpoint import Endpoint
+from kernelindex.api.guards import MOST_QUERY
 from kernelindex.api.parameters import Parameter, read_query, refused
 from kernelindex.api.problems import ProblemDetails, body_of
 from kernelindex.api.replies import reply
@@ -35,6 +36,7 @@ QUESTION_CODES = (
     "request.dtype_unknown",
     "request.hardware_unknown",
     "request.several_gpus",
+    "request.metric_unknown",
     "request.operation_unknown",
 )
 TEXT_CODES = (
@@ -62,6 +64,7 @@ QUERY = Parameter(
     text="the question as text: an operation, axes as name=size, filters as name:value",
     example=examples.QUERY,
     required=True,
+    longest=MOST_QUERY,
 )
 ENTRIES = Parameter(name="entries", text="rows of each group", number=(1, 200), default=MAX_ENTRIES)
 
