@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,8 +13,16 @@ from kernelindex.web.charts.cache import FileCache
 from kernelindex.web.charts.chart import NARROW, WIDE, Chart, Frame, Kind, NotDrawn
 from kernelindex.web.charts.cohort import cohort_chart
 from kernelindex.web.charts.figure import figure_of
-from kernelindex.web.charts.gallery import Address, Gallery, Missing, Moved, Picture, address_of
-from kernelindex.web.charts.render import Renderer
+from kernelindex.web.charts.gallery import (
+    MAX_WAITING,
+    Address,
+    Gallery,
+    Missing,
+    Moved,
+    Picture,
+    address_of,
+)
+from kernelindex.web.charts.render import Renderer, RenderError
 from kernelindex.web.charts.routes import chart_routes
 from tests.web.charts.factories import cohort, draw_cohort, entry, record_pair
 
@@ -130,6 +141,30 @@ def test_a_late_drawing_is_asked_for_again(tmp_path: Path, builder: Builder) -> 
     assert answer.status_code == 503
     assert answer.json()["code"] == "chart.render_timeout"
     assert answer.headers["retry-after"] == "5"
+
+
+def test_only_a_few_pictures_wait_at_once(tmp_path: Path, builder: Builder) -> None:
+    class Stuck:
+        def __init__(self) -> None:
+            self.go = threading.Event()
+
+        def draw(self, *_: object) -> bytes:
+            assert self.go.wait(10)
+            return b"<svg/>"
+
+    stuck = Stuck()
+    gallery = Gallery(FileCache(tmp_path), stuck, builder)  # type: ignore[arg-type]
+    wanted = address(draw_cohort(record_pair()))
+    with ThreadPoolExecutor(MAX_WAITING) as pool:
+        waiting = [pool.submit(gallery.fetch, wanted, "a834895d9c1b") for _ in range(MAX_WAITING)]
+        while gallery._waiting._value:
+            time.sleep(0.001)
+        with pytest.raises(RenderError) as caught:
+            gallery.fetch(wanted, "a834895d9c1b")
+        stuck.go.set()
+        pictures = {one.result().body for one in waiting if isinstance(one.result(), Picture)}
+    assert caught.value.code == "chart.render_busy"
+    assert pictures == {b"<svg/>"}
 
 
 def test_a_figure_has_an_address_for_each_use() -> None:

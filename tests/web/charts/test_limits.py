@@ -13,6 +13,7 @@ from kernelindex.web.charts.roofline import (
     roof_at,
     roofline_chart,
 )
+from kernelindex.web.charts.text import text_width
 from tests.web.charts.factories import drawn, limit, plotted, rows, words
 
 
@@ -27,6 +28,22 @@ def test_floor_gap_and_rest_add_up_to_the_run(frame: Frame) -> None:
     assert plotted(chart, "floor-nominal", "floor") == [1.0]
     assert plotted(chart, "floor", "floor") == [1.5]
     assert {"20 % of nominal", "30 % of attainable", "run 5.00 ms"} <= set(words(chart))
+
+
+def test_no_mark_runs_through_the_words_of_another() -> None:
+    chart = drawn(limit_chart(limit(nominal=1_100_000.0, attainable=1_300_000.0), NARROW))
+    marks = [
+        (row["floor"], row["y"])
+        for style in ("floor", "floor-nominal")
+        for row in rows(chart, style)
+        if "floor" in row
+    ]
+    width = chart.spec["width"]
+    for row in (one for one in rows(chart, "mark-label") if "%" in one["text"]):
+        end = row["x"] + text_width(row["text"], 10.5)
+        for floor, top in marks:
+            place = floor / 5.1 * width
+            assert not (row["x"] < place < end and row["y"] > top), row["text"]
 
 
 def test_without_a_measured_peak_the_words_say_so() -> None:

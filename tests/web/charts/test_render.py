@@ -10,7 +10,8 @@ import pytest
 
 from kernelindex.web.charts.chart import NARROW, Chart
 from kernelindex.web.charts.looks import LOOKS
-from kernelindex.web.charts.render import Renderer, RenderError
+from kernelindex.web.charts.render import Renderer, RenderError, pin_widths
+from kernelindex.web.charts.text import text_width
 from tests.web.charts.factories import (
     HOSTILE,
     LIGER,
@@ -69,6 +70,20 @@ def test_dots_stand_where_the_log_axis_puts_them(renderer: Renderer) -> None:
         for value in (5.751872, 63.962017)
     ]
     assert places[:2] == pytest.approx(wanted, abs=0.01)
+
+
+def test_texts_keep_their_width_in_any_font(renderer: Renderer) -> None:
+    texts = list(ET.fromstring(renderer.draw(RECORD)).iter(f"{SVG}text"))
+    lengths = {one.text: float(one.get("textLength") or 0) for one in texts}
+    assert lengths["5.75"] == pytest.approx(text_width("5.75", 12), abs=0.06)
+    assert lengths[RECORD.title] == pytest.approx(text_width(RECORD.title, 15, bold=True), abs=0.06)
+
+
+def test_a_text_of_unknown_width_is_left_alone() -> None:
+    told = '<text font-size="12px">日本</text><text font-size="12px">a &amp; b</text>'
+    pinned = pin_widths(told)
+    assert pinned.startswith('<text font-size="12px">日本</text>')
+    assert f'textLength="{text_width("a & b", 12):.1f}">a &amp; b</text>' in pinned
 
 
 def test_dark_differs_in_colour_only(renderer: Renderer) -> None:

@@ -29,6 +29,7 @@ def test_stacked_marks_are_cut() -> None:
 def test_widths_are_those_of_arial() -> None:
     assert text_width("0123456789", 10) == pytest.approx(55.6)
     assert text_width("iii", 10) == pytest.approx(6.66)
+    assert text_width("iii", 10, bold=True) == pytest.approx(8.34)
     assert text_width("日", 10) == pytest.approx(10.0)
 
 

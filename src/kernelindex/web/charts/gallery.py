@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
@@ -21,7 +22,7 @@ from kernelindex.web.charts.chart import (
     chart_from_dict,
 )
 from kernelindex.web.charts.looks import LOOKS
-from kernelindex.web.charts.render import PNG_SCALE, library_version
+from kernelindex.web.charts.render import PNG_SCALE, RenderError, library_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ MEDIA_TYPES: dict[str, str] = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
 }
+MAX_WAITING = 8
 _NAME = re.compile(
     r"(?P<digest>[0-9a-f]{32})(?P<narrow>-narrow)?(?P<dark>-dark)?\.(?P<ending>svg|png|csv|json)"
 )
@@ -112,12 +114,14 @@ class Gallery:
         self._cache = cache
         self._renderer = renderer
         self._build = build
+        self._turn = threading.Lock()
+        self._waiting = threading.BoundedSemaphore(MAX_WAITING)
 
     def fetch(self, address: Address, subject: str = "") -> Picture | Moved | Missing:
         """The file at an address: from the cache, else drawn from its kept specification,
         else from its subject.
 
-        Raises RenderError ``chart.render_timeout``, ``chart.render_failed``.
+        Raises RenderError ``chart.render_timeout``, ``_failed``, ``_busy``.
         """
         body = self._cache.get(file_name(address))
         if body is None:
@@ -130,26 +134,47 @@ class Gallery:
     def draw(self, chart: Chart, address: Address) -> bytes:
         """The file of a chart, kept with its specification for the other forms."""
         self._cache.put(_kept_name(chart.digest), orjson.dumps(chart.to_dict()))
+        name = file_name(address)
         if address.ending == "csv":
             body = chart.table.to_csv().encode()
         elif address.ending == "json":
             body = orjson.dumps({**chart.to_dict(), "spec": LOOKS[address.look].paint(chart.spec)})
         else:
-            body = self._renderer.draw(chart, address.look, address.ending)
-        self._cache.put(file_name(address), body)
+            look, form = address.look, address.ending
+            return self._in_turn(name, lambda: self._renderer.draw(chart, look, form))
+        self._cache.put(name, body)
         return body
 
     def card(self, card: Card) -> bytes:
         """The PNG of a social card, kept by what is drawn.
 
-        Raises RenderError ``chart.render_timeout``, ``chart.render_failed``.
+        Raises RenderError ``chart.render_timeout``, ``_failed``, ``_busy``.
         """
         named = hashlib.sha256(f"{card.digest}|{library_version()}".encode()).hexdigest()[:40]
-        body = self._cache.get(f"{named}.png")
-        if body is None:
-            body = self._renderer.rasterise(card.to_svg())
-            self._cache.put(f"{named}.png", body)
-        return body
+        kept = self._cache.get(f"{named}.png")
+        return kept or self._in_turn(
+            f"{named}.png", lambda: self._renderer.rasterise(card.to_svg())
+        )
+
+    def _in_turn(self, name: str, draw: Callable[[], bytes]) -> bytes:
+        """Draw and keep, one at a time; who waited for the same file finds it kept.
+
+        Only a few may wait, so that pictures never take all threads of the server.
+        """
+        if not self._waiting.acquire(blocking=False):
+            raise RenderError(
+                f"{MAX_WAITING} pictures are waiting to be drawn; ask again in some seconds",
+                code="chart.render_busy",
+            )
+        try:
+            with self._turn:
+                body = self._cache.get(name)
+                if body is None:
+                    body = draw()
+                    self._cache.put(name, body)
+                return body
+        finally:
+            self._waiting.release()
 
     def _kept(self, address: Address) -> Chart | None:
         data = self._cache.get(_kept_name(address.digest))

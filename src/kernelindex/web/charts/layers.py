@@ -165,7 +165,7 @@ class Sheet:
 
 def _heads(sheet: Sheet, room: int) -> tuple[list[Layer], int]:
     lines = 2 if sheet.frame.is_narrow else 1
-    title = wrap_text(sheet.title, room / 1.08, TITLE_SIZE, lines)
+    title = wrap_text(sheet.title, room, TITLE_SIZE, lines, bold=True)
     subtitle = wrap_text(sheet.subtitle, room, 12.0, lines) if sheet.subtitle else ()
     top = MARGIN + len(title) * TITLE_LINE + len(subtitle) * TEXT_LINE + sheet.head_room
     x = MARGIN - sheet.left

@@ -121,17 +121,26 @@ def _marks(data: LimitInput) -> list[tuple[str, float]]:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """Words beside a mark, on a line counted upward from the bar."""
+    """Words beside a mark, on a line counted upward from the bar; the mark reaches it."""
 
     text: str
     value: float
+    mark: float
     x: float
     line: int
 
-    def meets(self, x: float, width: float, line: int) -> bool:
-        """Whether words there would touch these."""
-        own = text_width(self.text, LABEL)
-        return line == self.line and x < self.x + own + 12 and self.x < x + width + 12
+    @property
+    def end(self) -> float:
+        """Where the words end."""
+        return self.x + text_width(self.text, LABEL)
+
+    def disturbs(self, other: _Label) -> bool:
+        """Whether the words of both touch, or a mark of one runs through the other's."""
+        touch = self.line == other.line and self.x < other.end + 12 and other.x < self.end + 12
+        return touch or self._is_crossed_by(other) or other._is_crossed_by(self)
+
+    def _is_crossed_by(self, other: _Label) -> bool:
+        return self.x - 2 < other.mark < self.end + 2 and self.line <= other.line
 
 
 def _placed(data: LimitInput, extent: Extent, scale: Scale, width: float) -> list[_Label]:
@@ -140,15 +149,16 @@ def _placed(data: LimitInput, extent: Extent, scale: Scale, width: float) -> lis
     for text, value in _said(data, scale):
         own = text_width(text, LABEL)
         mark = extent.position(value / scale.divisor, width)
-        sides = [(line, x) for line in range(3) for x in (mark - own - 5, mark + 5)]
-        free = [
-            (line, x)
-            for line, x in sides
+        sides = (mark - own - 5, mark + 5)
+        tried = [
+            _Label(text, value, mark, x, line)
+            for line in range(3)
+            for x in (reversed(sides) if value == data.attainable else sides)
             if x >= -4 and x + own <= width + 4
-            if not any(label.meets(x, own, line) for label in found)
         ]
-        line, x = free[0] if free else (2, max(0.0, min(mark, width - own)))
-        found.append(_Label(text, value, x, line))
+        free = [one for one in tried if not any(one.disturbs(other) for other in found)]
+        last = _Label(text, value, mark, max(0.0, min(mark, width - own)), 2)
+        found.append(free[0] if free else last)
     return found
 
 
@@ -162,10 +172,10 @@ def _line_y(top: float, line: int) -> float:
 
 def _said(data: LimitInput, scale: Scale) -> list[tuple[str, float]]:
     found = [(f"run {scale.with_unit(data.value)}", data.value)]
-    if data.nominal:
-        found.append((f"{_percent(data.nominal, data.value)} of nominal", data.nominal))
     if data.attainable:
         found.append((f"{_percent(data.attainable, data.value)} of attainable", data.attainable))
+    if data.nominal:
+        found.append((f"{_percent(data.nominal, data.value)} of nominal", data.nominal))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import selectors
 import subprocess
 import sys
@@ -13,10 +14,11 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 from kernelindex.errors import KernelIndexError
 from kernelindex.web.charts.looks import LOOKS, LookName
+from kernelindex.web.charts.text import has_known_width, text_width
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,6 +31,8 @@ VEGA_LITE = "6.4"
 TIME_LIMIT_S = 10.0
 MAX_IMAGE_BYTES = 8 * 2**20
 PNG_SCALE = 2.0
+_TEXT = re.compile(r"<text(?P<attributes>[^<>]*)>(?P<said>[^<>]*)</text>")
+_SIZE = re.compile(r'font-size="([0-9.]+)px"')
 _WORKER = Path(__file__).with_name("worker.py")
 _TRIES = 2
 
@@ -36,7 +40,7 @@ _TRIES = 2
 class RenderError(KernelIndexError):
     """Raised when a chart could not be drawn in time, or at all.
 
-    Codes ``chart.render_timeout`` and ``chart.render_failed``.
+    Codes ``chart.render_timeout``, ``chart.render_failed`` and ``chart.render_busy``.
     """
 
     code = "chart.render_failed"
@@ -84,7 +88,7 @@ class Renderer:
         request = {"what": form, "spec": painted, "config": config, "vl_version": VEGA_LITE}
         body = self.ask({**request, "scale": PNG_SCALE})
         return (
-            describe_svg(body.decode(), chart.title, chart.alt, chart.digest)
+            describe_svg(pin_widths(body.decode()), chart.title, chart.alt, chart.digest)
             if (form == "svg")
             else body
         )
@@ -190,6 +194,23 @@ class Renderer:
 
 def _late(limit_s: float) -> str:
     return f"the chart was not drawn within {limit_s:g} s; ask again later or read its data as CSV"
+
+
+def pin_widths(svg: str) -> str:
+    """Texts told how wide they are, so that a reader's other font moves nothing.
+
+    Only those whose every character has a known width.
+    """
+    return _TEXT.sub(_pinned, svg)
+
+
+def _pinned(match: re.Match[str]) -> str:
+    said, attributes = unescape(match["said"]), match["attributes"]
+    size = _SIZE.search(attributes)
+    if size is None or not said or not has_known_width(said):
+        return match[0]
+    width = text_width(said, float(size[1]), bold='font-weight="bold"' in attributes)
+    return f'<text{attributes} textLength="{width:.1f}">{match["said"]}</text>'
 
 
 def describe_svg(svg: str, title: str, alt: str, digest: str) -> bytes:

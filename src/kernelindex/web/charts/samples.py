@@ -15,7 +15,7 @@ from kernelindex.web.charts.text import clean_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAX_DOTS = 1200
+MAX_DOTS = 900
 MAX_GENERATIONS = 12
 
 
@@ -43,7 +43,7 @@ class SamplesInput:
 
 
 def samples_chart(data: SamplesInput, frame: Frame = WIDE) -> Chart | NotDrawn:
-    """The strips of at most twelve generations; beyond 1,200 dots the extremes are kept."""
+    """The strips of at most twelve generations; beyond 900 dots the extremes are kept."""
     generations = [one for one in data.generations if one.values][:MAX_GENERATIONS]
     if not generations:
         return NotDrawn("samples", "The samples of this run are not here.")

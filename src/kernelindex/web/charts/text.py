@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from kernelindex.web.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 ELLIPSIS = "…"
@@ -20,25 +24,25 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _WIDE = frozenset({"W", "F"})
 _EM_OTHER = 600
 _EM_WIDE = 1000
-_BOLD = 1.08
 
-# Advance widths in 1/1000 em of Arial and of the fonts metric-compatible with it.
-_WIDTHS: dict[str, int] = {}
-for _width, _characters in (
+# Advance widths in 1/1000 em of Arial and of the fonts metric-compatible with it, measured
+# on Liberation Sans as vl-convert draws it.
+_REGULAR = (
     (191, "'"),
     (222, "ijl"),
     (260, "|"),
-    (278, " !,./:;\\[]It"),
-    (278, "f"),
+    (278, " !,./:;\\[]Itf"),
     (333, "`()-r·"),
     (334, "{}"),
     (355, '"'),
     (389, "*"),
+    (400, "°"),
     (469, "^"),
-    (500, "ckvxyzJsç"),
-    (556, "#$0123456789?_abdeghnopquLàáâäèéêëñòóôöùúûü–"),
+    (500, "ckvxyzsJ"),
+    (549, "±≤≥"),
+    (556, "#$0123456789?_abdeghnopquL–"),
     (576, "µ"),
-    (584, "+<=>~×±≤≥"),
+    (584, "+<=>~×"),
     (611, "FTZ"),
     (667, "&ABEKPSVXY"),
     (722, "CDHNRUw"),
@@ -48,8 +52,32 @@ for _width, _characters in (
     (944, "W"),
     (1000, "…—"),
     (1015, "@"),
-):
-    _WIDTHS.update(dict.fromkeys(_characters, _width))
+)
+_BOLD = (
+    (238, "'"),
+    (278, " ,./Iijl\\"),
+    (280, "|"),
+    (333, "!()-:;[]`ft·"),
+    (389, "*r{}"),
+    (400, "°"),
+    (474, '"'),
+    (500, "z"),
+    (549, "±≤≥"),
+    (556, "#$0123456789J_aceksvxy–"),
+    (576, "µ"),
+    (584, "+<=>^~×"),
+    (611, "?FLTZbdghnopqu"),
+    (667, "EPSVXY"),
+    (722, "&ABCDHKNRU"),
+    (778, "GOQw"),
+    (833, "M"),
+    (889, "%m"),
+    (944, "W"),
+    (975, "@"),
+    (1000, "…—"),
+)
+_WIDTHS = {character: width for width, characters in _REGULAR for character in characters}
+_BOLD_WIDTHS = {character: width for width, characters in _BOLD for character in characters}
 
 
 def clean_text(text: str, limit: int = MAX_LABEL) -> str:
@@ -83,12 +111,17 @@ def _visible(character: str) -> str:
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Width in pixels of ``text`` at ``size`` pixels, from a fixed table of advances."""
-    total = sum(map(_advance, text))
-    return total * size / 1000.0 * (_BOLD if bold else 1.0)
+    table = _BOLD_WIDTHS if bold else _WIDTHS
+    return sum(_advance(character, table) for character in text) * size / 1000.0
 
 
-def _advance(character: str) -> int:
-    width = _WIDTHS.get(character)
+def has_known_width(text: str) -> bool:
+    """Whether every character has its width in the table."""
+    return all(character in _WIDTHS for character in text)
+
+
+def _advance(character: str, table: Mapping[str, int]) -> int:
+    width = table.get(character)
     if width is not None:
         return width
     if unicodedata.combining(character):
@@ -111,21 +144,23 @@ def fit_text(text: str, width: float, size: float, *, bold: bool = False) -> str
     return cleaned[:low].rstrip() + ELLIPSIS
 
 
-def wrap_text(text: str, width: float, size: float, lines: int) -> tuple[str, ...]:
+def wrap_text(
+    text: str, width: float, size: float, lines: int, *, bold: bool = False
+) -> tuple[str, ...]:
     """``text`` cleaned and broken at spaces into at most ``lines`` lines of ``width``."""
     found: list[str] = []
     words = clean_text(text, limit=600).split(" ")
     while words and len(found) < lines - 1:
-        count = _words_that_fit(words, width, size)
-        found.append(fit_text(" ".join(words[:count]), width, size))
+        count = _words_that_fit(words, width, size, bold=bold)
+        found.append(fit_text(" ".join(words[:count]), width, size, bold=bold))
         words = words[count:]
     if words:
-        found.append(fit_text(" ".join(words), width, size))
+        found.append(fit_text(" ".join(words), width, size, bold=bold))
     return tuple(found)
 
 
-def _words_that_fit(words: list[str], width: float, size: float) -> int:
+def _words_that_fit(words: list[str], width: float, size: float, *, bold: bool) -> int:
     count = 1
-    while count < len(words) and text_width(" ".join(words[: count + 1]), size) <= width:
+    while count < len(words) and text_width(" ".join(words[: count + 1]), size, bold=bold) <= width:
         count += 1
     return count
