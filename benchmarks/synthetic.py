@@ -180,7 +180,11 @@ def make_operation(index: int) -> Manifest:
         "axes": {"rows": axis, "cols": axis},
         "inputs": [{"name": "x", "tensor": tensor}, {"name": "w", "tensor": tensor}],
         "outputs": [{"name": "y", "tensor": tensor}],
-        "semantics": {"mutation": "none", "determinism": "unspecified"},
+        "semantics": {
+            "expression": f"y = f{index}(x, w)",
+            "mutation": "none",
+            "determinism": "unspecified",
+        },
     }
     return _manifest("OperationSpec", f"synthetic-{family}-{index}", spec)
 

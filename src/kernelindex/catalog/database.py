@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 READ_LIMIT_S = 5.0
+_held: ContextVar[tuple[Database, Connection] | None] = ContextVar("held", default=None)
+"""The connection that a ``snapshot`` of this thread holds, with whose it is."""
 
 
 class Database:
@@ -71,9 +74,15 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A read-only transaction: one consistent state, stopped at the time limit.
 
+        Within ``snapshot`` it is that one.
+
         Raises:
             CatalogError: ``catalog.read_time_limit``.
         """
+        held = _held.get()
+        if held is not None and held[0] is self:
+            yield held[1]
+            return
         with self.reader.connect() as conn:
             engines.set_deadline(conn, self.read_limit_s)
             try:
@@ -82,6 +91,25 @@ class Database:
                 raise self._explained(error) from error
             finally:
                 engines.set_deadline(conn, None)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All reads of a block on one connection from one state, within one time limit.
+
+        A page whose reads are of different states could contradict itself while an import
+        publishes; and a connection and a transaction for each read cost more than most reads.
+
+        Raises:
+            CatalogError: ``catalog.read_time_limit``.
+        """
+        with self.reading() as conn:
+            if self.is_postgresql and _held.get() is None:
+                conn.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            token = _held.set((self, conn))
+            try:
+                yield
+            finally:
+                _held.reset(token)
 
     @contextmanager
     def reading_long(self) -> Iterator[Connection]:

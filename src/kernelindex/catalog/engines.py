@@ -117,7 +117,6 @@ def _prepare_sqlite_writer(dbapi: Any, _record: Any) -> None:
         "synchronous = NORMAL",
         "foreign_keys = ON",
         f"cache_size = -{WRITER_CACHE_KIB}",
-        "temp_store = MEMORY",
         f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
     ):
         dbapi.execute(f"PRAGMA {pragma}")

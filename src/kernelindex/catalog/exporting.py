@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kernelindex.catalog.database import Database
 
 FORMAT = "kernelindex-catalog/1"
-LEVEL = 10
+LEVEL = 6
 PARQUET_ROWS = 20_000
 SUFFIX = ".jsonl.zst"
 

@@ -98,58 +98,73 @@ def _document(row: Any) -> dict[str, Any]:
     }
 
 
-def _select_found(kind: str | None) -> Any:
+def _named(*conditions: Any) -> tuple[Any, Any]:
+    """A statement of what meets the conditions, of any kind and of the bound ``kind``."""
     query = (
         select(MANIFESTS.c.kind, MANIFESTS.c.digest, MANIFESTS.c.title, NAMES.c.slug)
+        .add_columns(MANIFESTS.c.stamp)
         .join(NAMES, NAMES.c.digest == MANIFESTS.c.digest, isouter=True)
+        .where(*conditions)
         .order_by(MANIFESTS.c.kind, MANIFESTS.c.digest)
         .limit(MOST_MATCHES)
     )
-    return query if kind is None else query.where(MANIFESTS.c.kind == kind)
+    return query, query.where(MANIFESTS.c.kind == bindparam("kind"))
 
 
-def _found(conn: Connection, query: Any, via: str) -> list[Found]:
+_IDENT: Any = bindparam("ident")
+_ALIASED = select(truth.aliases.c.digest).where(truth.aliases.c.alias == _IDENT)
+_BETWEEN = (MANIFESTS.c.digest >= bindparam("start"), MANIFESTS.c.digest < bindparam("end"))
+BY_ALIAS = _named(MANIFESTS.c.digest.in_(_ALIASED))
+BY_SLUG = _named(NAMES.c.slug == _IDENT)
+BY_NAME = _named(MANIFESTS.c.base_slug == _IDENT)
+BY_SUFFIX = _named(MANIFESTS.c.base_slug == _IDENT, *_BETWEEN)
+BY_DIGEST = _named(*_BETWEEN)
+
+
+def _rows(conn: Connection, query: tuple[Any, Any], kind: str | None, **values: str) -> list[Any]:
+    if kind is None:
+        return list(conn.execute(query[0], values))
+    return list(conn.execute(query[1], {**values, "kind": kind}))
+
+
+def _found(rows: Iterable[Any], via: str) -> list[Found]:
     return [
         Found(kind=row.kind, digest=row.digest, title=row.title, slug=row.slug, via=via)
-        for row in conn.execute(query)
+        for row in rows
     ]
 
 
 def _by_alias(conn: Connection, ident: str, kind: str | None) -> list[Found]:
-    named = select(truth.aliases.c.digest).where(truth.aliases.c.alias == ident)
-    return _found(conn, _select_found(kind).where(MANIFESTS.c.digest.in_(named)), "alias")
+    return _found(_rows(conn, BY_ALIAS, kind, ident=ident), "alias")
 
 
 def _by_slug(conn: Connection, ident: str, kind: str | None) -> list[Found]:
     """By slug; the newest edition of a project."""
-    query = _select_found(kind).where(NAMES.c.slug == ident).add_columns(MANIFESTS.c.stamp)
-    rows = conn.execute(query).all()
+    rows = _rows(conn, BY_SLUG, kind, ident=ident)
     projects = [row for row in rows if row.kind == "SoftwareProject"]
     newest = max(projects, key=lambda row: (row.stamp, row.digest), default=None)
-    return [
-        Found(kind=row.kind, digest=row.digest, title=row.title, slug=row.slug, via="slug")
-        for row in rows
-        if row.kind != "SoftwareProject" or row is newest
-    ]
+    kept = (row for row in rows if row.kind != "SoftwareProject" or row is newest)
+    return _found(kept, "slug")
 
 
 def _by_name(conn: Connection, ident: str, kind: str | None) -> list[Found]:
     """By a name that several share, or by such a name with the digest that it had once."""
-    found = _found(conn, _select_found(kind).where(MANIFESTS.c.base_slug == ident), "name")
+    found = _found(_rows(conn, BY_NAME, kind, ident=ident), "name")
     parts = SUFFIXED.fullmatch(ident)
     if found or parts is None:
         return found
-    query = _select_found(kind).where(
-        MANIFESTS.c.base_slug == parts["base"],
-        MANIFESTS.c.digest.like(f"sha256:{parts['hex']}%"),
-    )
-    return _found(conn, query, "slug")
+    values = {"ident": parts["base"], **_range_of(parts["hex"])}
+    return _found(_rows(conn, BY_SUFFIX, kind, **values), "slug")
 
 
 def _by_digest(conn: Connection, ident: str, kind: str | None) -> list[Found]:
     prefix = parse_prefix(ident)
     if prefix is None:
         return []
-    start = prefix if prefix.startswith("sha256:") else f"sha256:{prefix}"
-    query = _select_found(kind).where(MANIFESTS.c.digest >= start, MANIFESTS.c.digest < start + "g")
-    return _found(conn, query, "digest")
+    return _found(_rows(conn, BY_DIGEST, kind, **_range_of(prefix)), "digest")
+
+
+def _range_of(prefix: str) -> dict[str, str]:
+    """The digests that begin with some hex digits: from ``start``, before ``end``."""
+    start = f"sha256:{prefix}"
+    return {"start": start, "end": f"{start}g"}

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import or_, select
+from sqlalchemy import or_, select, true
 
 from kernelindex.catalog.cursors import check_limit
 from kernelindex.catalog.database import Database
@@ -58,10 +58,12 @@ class RankingReads(Database):
         nothing ranks in.
         """
         wanted_axes, wanted_dtypes = dict(axes or {}), tuple(dtypes)
-        conditions = [
-            *_equal(operation=operation, shape_key=shape_key, metric=metric, profile=profile),
-            *_device(product_ids, families, hardware),
-        ]
+        conditions = _equal(
+            operation=operation, shape_key=shape_key, metric=metric, profile=profile
+        )
+        devices = _device(product_ids, families, hardware)
+        if operation is not None or shape_key is not None or wanted_axes:
+            devices = [or_(*devices)] if devices else []
         if wanted := sorted(passes):
             conditions.append(COHORTS.c.timed_pass.in_(wanted))
         if not empty:
@@ -69,14 +71,19 @@ class RankingReads(Database):
         if wanted_dtypes:
             conditions.append(_has_dtypes(operation, wanted_dtypes))
         query = (
-            _current(COHORTS.c.doc, derived.operations.c.title)
+            _current(COHORTS.c.key, COHORTS.c.doc, derived.operations.c.title)
             .where(*conditions)
             .order_by(COHORTS.c.entry_count.desc(), COHORTS.c.key)
             .limit(check_limit(limit))
         )
         with self.reading() as conn:
-            rows = _with_axes(conn, query, operation, wanted_axes)
-        return [build_cohort(orjson.loads(doc), title) for doc, title in rows]
+            rows = [
+                row
+                for device in devices or [true()]
+                for row in _with_axes(conn, query.where(device), operation, wanted_axes)
+            ]
+        found = {row.key: build_cohort(orjson.loads(row.doc), row.title) for row in rows}
+        return sorted(found.values(), key=lambda row: (-row.entry_count, row.key))[:limit]
 
     def cohort(self, key: str) -> CohortRow | None:
         """One cohort by its key, or by a prefix of it that names one."""
@@ -178,16 +185,16 @@ def _equal(**values: str | None) -> list[Any]:
 def _device(
     product_ids: Iterable[str], families: Iterable[str], hardware: Iterable[str]
 ) -> list[Any]:
-    """Any of the named devices, if any is named."""
-    wanted = (
-        (COHORTS.c.product_id, sorted(product_ids)),
-        (COHORTS.c.device_family, sorted(families)),
-        (COHORTS.c.hardware, sorted(hardware)),
-    )
-    named = [column.in_(values) for column, values in wanted if values]
-    if not named:
-        return []
-    return [or_(*named)]
+    """A condition for each device named: each alone is read in order from an index.
+
+    A product's id is also its hardware id.
+    """
+    wanted_families = sorted(set(families))
+    wanted_hardware = sorted({*product_ids, *hardware})
+    return [
+        *(COHORTS.c.device_family == family for family in wanted_families),
+        *(COHORTS.c.hardware == one for one in wanted_hardware),
+    ]
 
 
 def _with_axes(

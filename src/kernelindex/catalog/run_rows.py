@@ -26,6 +26,8 @@ from kernelindex.policy.limits import limit_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kernelindex.policy.facts import RunFacts
+
 NO_CONTEXT = JudgeContext()
 
 
@@ -65,54 +67,71 @@ def run_row(
     facts = facts_codec.decode(row.facts)
     product = NO_CONTEXT.product_of(facts)
     report = level_of(facts)
-    doubts = (
-        tuple(entry["doubts"])
-        if entry is not None and entry["run_digest"] == facts.digest
-        else tuple(
-            doubt_json(one)
-            for one in doubts_of(facts, product=product, newest=newest.get(facts.source))
-        )
-    )
     extra = {"published_at": None, "sources": (facts.source,), **(told or {})}
     return RunRow(
-        digest=facts.digest,
-        kind=row.kind,
-        status=facts.status,
-        source=facts.source,
+        **_claimed(facts),
+        **_standing(row),
         operation_title=row.operation_title or row.operation,
-        **shape_json(facts),
-        **number_json(facts),
-        timed_pass=str(facts.timed_pass),
-        profile=str(facts.protocol.profile),
-        protocol=protocol_json(facts),
-        device=device_json(facts),
-        line=line_json(facts),
         implementation={
             "digest": facts.implementation_digest,
             "slug": row.implementation_slug,
             "title": row.implementation_title,
         },
-        revision=facts.revision,
-        stack=dict(facts.stack),
-        workload_digest=facts.workload_digest,
-        operation_digest=facts.operation_digest,
-        protocol_digest=facts.protocol_digest,
-        environment_digest=facts.environment_digest,
-        observed=observed_json(facts),
-        cohort_key=row.cohort_key,
-        entry_key=row.entry_key,
-        comparison_key=row.comparison_key,
         rank=_rank(entry),
         evidence=str(report.level),
         evidence_missing=report.missing,
-        doubts=doubts,
+        doubts=_doubts(facts, entry, newest),
         limit=limit_json(limit_of(facts, product)),
-        superseded_by=row.superseded_by,
-        retracted=row.retracted,
-        reasons=tuple(orjson.loads(row.reasons)) if row.reasons else (),
-        bound=facts.bound,
         **extra,
     )
+
+
+def _claimed(facts: RunFacts) -> dict[str, Any]:
+    """What the run's manifests say, under our names."""
+    return {
+        "digest": facts.digest,
+        "status": facts.status,
+        "source": facts.source,
+        **shape_json(facts),
+        **number_json(facts),
+        "timed_pass": str(facts.timed_pass),
+        "profile": str(facts.protocol.profile),
+        "protocol": protocol_json(facts),
+        "device": device_json(facts),
+        "line": line_json(facts),
+        "revision": facts.revision,
+        "stack": dict(facts.stack),
+        "workload_digest": facts.workload_digest,
+        "operation_digest": facts.operation_digest,
+        "protocol_digest": facts.protocol_digest,
+        "environment_digest": facts.environment_digest,
+        "observed": observed_json(facts),
+        "bound": facts.bound,
+    }
+
+
+def _standing(row: Any) -> dict[str, Any]:
+    """Where the run stands in this catalog."""
+    return {
+        "kind": row.kind,
+        "cohort_key": row.cohort_key,
+        "entry_key": row.entry_key,
+        "comparison_key": row.comparison_key,
+        "superseded_by": row.superseded_by,
+        "retracted": row.retracted,
+        "reasons": tuple(orjson.loads(row.reasons)) if row.reasons else (),
+    }
+
+
+def _doubts(
+    facts: RunFacts, entry: Mapping[str, Any] | None, newest: Mapping[str, str]
+) -> tuple[dict[str, Any], ...]:
+    """The entry's, where the run stands for it; else its own."""
+    if entry is not None and entry["run_digest"] == facts.digest:
+        return tuple(entry["doubts"])
+    product = NO_CONTEXT.product_of(facts)
+    found = doubts_of(facts, product=product, newest=newest.get(facts.source))
+    return tuple(doubt_json(one) for one in found)
 
 
 def _rank(entry: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -83,9 +83,10 @@ cohorts = Table(
     Column("run_count", Integer, nullable=False),
     Column("doc", Words, nullable=False),
     Index("ix_cohorts_shape_key", "shape_key"),
-    Index("ix_cohorts_operation", "operation", "entry_count", "key"),
     Index("ix_cohorts_version", "version"),
 )
+for _column in ("operation", "device_family", "hardware"):
+    Index(f"ix_cohorts_{_column}", cohorts.c[_column], cohorts.c.entry_count.desc(), cohorts.c.key)
 
 entries = Table(
     "entries",

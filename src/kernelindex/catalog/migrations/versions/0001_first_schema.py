@@ -22,9 +22,11 @@ def upgrade() -> None:
     """Make every table."""
     _create_content()
     _create_sources()
+    _create_links()
     _create_evidence()
     _create_bookkeeping()
     _create_staging()
+    _create_small_staging()
     _fill_state()
 
 
@@ -105,6 +107,9 @@ def _create_sources() -> None:
     )
     op.create_index("ix_observations_key", "observations", ["key"])
     op.create_index("ix_observations_run_digest", "observations", ["run_digest"])
+
+
+def _create_links() -> None:
     op.create_table(
         "aliases",
         sa.Column("alias", WORDS, nullable=False),
@@ -229,6 +234,9 @@ def _create_staging() -> None:
         sa.Column("source", NAME, nullable=False),
         sa.PrimaryKeyConstraint("alias", "kind", "digest", "source", name="pk_staged_aliases"),
     )
+
+
+def _create_small_staging() -> None:
     op.create_table(
         "staged_project_links",
         sa.Column("change_id", sa.Integer(), nullable=True),
