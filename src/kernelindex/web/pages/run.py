@@ -18,6 +18,7 @@ from kernelindex.web.citation import bibtex
 from kernelindex.web.context import Page, told
 from kernelindex.web.facts import Fact, Tensor, facts, tensors
 from kernelindex.web.handling import page_route, redirect
+from kernelindex.web.people import remarks_on
 from kernelindex.web.show import align, document, exact, samples_words
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog.catalog import Catalog
     from kernelindex.resolve.dossier import RunDossier
+    from kernelindex.web.people import Remarks
 
 OPERATION_KEYS = ("operationSpecDigest", "tensors", "axes", "correctness")
 
@@ -49,6 +51,7 @@ class RunPage(Page):
     template: ClassVar[str] = "run.html"
 
     run: RunDossier = field(metadata=told("the dossier, as every surface shows it"))
+    remarks: Remarks = field(metadata=told("what people said of it, as far as accepted"))
     value: str = field(metadata=told("the primary number without its unit; empty where none"))
     unit: str = field(metadata=told("unit of the primary number"))
     what: str = field(metadata=told("statistic, metric and number of samples"))
@@ -86,11 +89,11 @@ def run(catalog: Catalog, request: Request) -> RunPage | Response:
         raise NotFoundError(
             f"The run {found.digest} is stored, but not yet judged.", code="run.not_derived"
         )
-    return build_page(build_dossier(catalog, row))
+    return build_page(build_dossier(catalog, row), remarks_on(catalog, found.digest))
 
 
-def build_page(run: RunDossier) -> RunPage:
-    """The context of a run's page from its dossier."""
+def build_page(run: RunDossier, remarks: Remarks) -> RunPage:
+    """The context of a run's page from its dossier and what people said of it."""
     spec = run.manifests["run"]["spec"]
     implementation = run.manifests.get("implementation", {}).get("spec", {})
     permalink = paths.run_permalink(run.identity.run)
@@ -100,6 +103,7 @@ def build_page(run: RunDossier) -> RunPage:
         path=permalink,
         json_path=f"/api/v1/runs/{paths.prefix(run.identity.run)}",
         run=run,
+        remarks=remarks,
         **_primary(run),
         compare=_compare(run),
         **_stated(run, spec),
