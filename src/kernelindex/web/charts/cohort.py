@@ -149,12 +149,13 @@ def _ground(
     x = value_channel(extent, title, grid=not layout.frame.is_narrow)
     heights = [{"y": top, "y2": bottom} for top, bottom in layout.bands()]
     found = []
-    ends = (band[0] / scale.divisor, band[1] / scale.divisor) if band else None
+    ends = [extent.clamp(end / scale.divisor) for end in band] if band else None
     rows = [{**one, "low": ends[0], "high": ends[1]} for one in heights] if ends else []
     tall = {"y": px("y"), "y2": {"field": "y2"}}
     found.append(layer("rect", "band", rows, x=x.of("low"), x2={"field": "high"}, **tall))
-    if data.floor:
-        rows = [{**one, "floor": data.floor.value / scale.divisor} for one in heights]
+    floor = data.floor.value / scale.divisor if data.floor else None
+    if data.floor and floor is not None and extent.low <= floor <= extent.high:
+        rows = [{**one, "floor": floor} for one in heights]
         found.append(layer("rule", _floor_style(data.floor), rows, x=x.of("floor"), **tall))
     return found
 

@@ -150,7 +150,7 @@ def _whiskers(
         for row, entry in enumerate(shown):
             ends = entry.spread if style == "spread" else entry.interval
             if ends and (style == "spread" or entry.leads is lead):
-                low, high = (max(end / scale.divisor, extent.low) for end in ends)
+                low, high = (extent.clamp(end / scale.divisor) for end in ends)
                 rows.append({"low": low, "high": high, "y": layout.dot_y(row)})
         if rows:
             found.append(

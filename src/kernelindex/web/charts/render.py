@@ -130,7 +130,7 @@ class Renderer:
         atexit.unregister(self.close)
 
     def _try(self, line: bytes, deadline: float) -> bytes | None:
-        """One answer; None where the child had ended, as it does after idle minutes."""
+        """One answer; None where the child had ended, as it does after an idle minute."""
         child = self._started()
         assert child.stdin is not None
         try:

@@ -98,7 +98,7 @@ class Drawing:
             for index in kept
         ]
         low, high = min(drawn) / self.scale.divisor, max(drawn) / self.scale.divisor
-        pad = (high - low) * 0.06 or high * 0.02 or 1.0
+        pad = (high - low) * 0.06 or abs(high) * 0.02 or 1.0
         return Extent(low - pad, high + pad, False)
 
     @property

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LOG_BEYOND = 10.0
+LOG_WITHIN = 1e12
+"""Numbers further apart than this are no measurements of one thing."""
+FAR_MARK = 1e3
+"""A floor or whisker further off than this does not widen a logarithmic axis."""
+
 _STEPS = (1.0, 2.0, 5.0)
 
 
@@ -30,6 +35,10 @@ class Extent:
             span = math.log(self.high / self.low)
             return math.log(max(value, self.low / 1e6) / self.low) / span * pixels
         return (value - self.low) / (self.high - self.low) * pixels
+
+    def clamp(self, value: float) -> float:
+        """``value``, or the end of the axis that it lies beyond."""
+        return min(max(value, self.low), self.high)
 
     def scale(self, reach: Sequence[float] | None = None) -> dict[str, Any]:
         """The Vega-Lite scale; ``reach`` is its range in pixels where it is not the plot's."""
@@ -52,9 +61,9 @@ def value_extent(values: Sequence[float], marks: Sequence[float] = ()) -> Extent
     ``marks`` (floors) widen the extent but do not choose the kind of axis.
     """
     low, high = min(values), max(values)
-    if low > 0 and high / low > LOG_BEYOND:
-        least = min([low, *(mark for mark in marks if mark > 0)])
-        most = max([high, *marks])
+    if low > 0 and LOG_BEYOND < high / low < LOG_WITHIN:
+        least = min([low, *(mark for mark in marks if mark > low / FAR_MARK)])
+        most = max([high, *(mark for mark in marks if mark < high * FAR_MARK)])
         pad = (most / least) ** 0.05
         return Extent(least / pad, most * pad, True)
     least, most = min([0.0, low, *marks]), max([0.0, high, *marks])

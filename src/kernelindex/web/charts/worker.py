@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-IDLE_SECONDS = 600.0
+IDLE_SECONDS = 60.0
 NICENESS = 5
 
 
@@ -74,7 +74,7 @@ def answer(line: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def main() -> None:
-    """Serve requests until the input ends or nothing has come for ten minutes."""
+    """Serve requests until the input ends or nothing has come for a minute."""
     os.nice(NICENESS)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     waiting = selectors.DefaultSelector()
