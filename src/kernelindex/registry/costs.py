@@ -16,7 +16,6 @@ from kernelindex.manifests.expressions import evaluate
 from kernelindex.registry.dtypes import DTYPES
 from kernelindex.registry.operations import (
     BytesTerm,
-    CostModel,
     Operation,
     TensorInfo,
     load_operations,
@@ -25,7 +24,7 @@ from kernelindex.registry.operations import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Work", "complete_axes", "cost_of", "element_bits", "shape_of"]
+__all__ = ["Work", "bytes_terms", "complete_axes", "cost_of", "element_bits", "shape_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +54,17 @@ def cost_of(
         if values is None:
             return None
         flops = None if model.flops is None else evaluate(model.flops, values)
-        return Work(flops=flops, bytes=_bytes(known, model, timed_pass, values, dtypes))
+        return Work(flops=flops, bytes=_bytes(known, timed_pass, values, dtypes))
     except ManifestError:  # an axis of 0 that something is divided by
         return None
+
+
+def bytes_terms(operation: Operation, timed_pass: str) -> tuple[BytesTerm, ...]:
+    """What the compulsory bytes of a pass are the sum of; empty where no model covers it."""
+    model = operation.costs.get("forward" if timed_pass == "inference" else timed_pass)
+    if model is None:
+        return ()
+    return _tensor_terms(operation, timed_pass) if model.bytes is None else model.bytes
 
 
 def complete_axes(operation: Operation, axes: Mapping[str, int]) -> dict[str, int] | None:
@@ -95,14 +102,12 @@ def element_bits(operation: Operation, tensor: str, dtypes: Mapping[str, str]) -
 
 def _bytes(
     operation: Operation,
-    model: CostModel,
     timed_pass: str,
     axes: Mapping[str, int],
     dtypes: Mapping[str, str],
 ) -> int | None:
-    terms = _tensor_terms(operation, timed_pass) if model.bytes is None else model.bytes
     bits = 0
-    for term in terms:
+    for term in bytes_terms(operation, timed_pass):
         size = element_bits(operation, term.like, dtypes)
         if size is None:
             return None

@@ -43,7 +43,7 @@ def show_object(catalog: Reads, word: str, ident: str) -> ObjectDossier:
     Raises NotFoundError ``<word>.not_found``, AmbiguousError ``<word>.ambiguous``.
     """
     if word == "operation":
-        row = _operation_row(catalog, ident)
+        row = operation_row(catalog, ident)
         if row is not None:
             return _operation(catalog, row)
     found = locate(catalog, word, ident)
@@ -63,7 +63,7 @@ def show_object(catalog: Reads, word: str, ident: str) -> ObjectDossier:
     )
 
 
-def _operation_row(catalog: Reads, ident: str) -> OperationRow | None:
+def operation_row(catalog: Reads, ident: str) -> OperationRow | None:
     """An operation by our slug or alias, else by one of its digests."""
     match = named_operation(ident)
     row = catalog.operation(match.slug if match else ident)

@@ -153,7 +153,10 @@ def _choices(details: Mapping[str, object]) -> tuple[Choice, ...]:
 def _choice(match: Mapping[str, str]) -> Choice:
     digest, kind = match.get("digest", ""), match.get("kind", "")
     return Choice(
-        title=match.get("title") or digest, kind=kind, href=_href(kind, digest), digest=digest
+        title=match.get("title") or digest,
+        kind=kind,
+        href=match.get("href") or _href(kind, digest),
+        digest=digest,
     )
 
 

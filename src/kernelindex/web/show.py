@@ -10,6 +10,7 @@ import orjson
 from markupsafe import Markup, escape
 
 from kernelindex.resolve.numbers import scale_for, signed_time, significant
+from kernelindex.units import format_bytes, format_flops
 from kernelindex.web.visible import visible
 
 if TYPE_CHECKING:
@@ -48,6 +49,16 @@ def exact(number: float, unit: str) -> str:
     """The unrounded number with its unit: ``63,962,017 ns``."""
     whole = int(number) if float(number).is_integer() else number
     return f"{whole:,} {unit}" if unit else f"{whole:,}"
+
+
+def flops(count: int) -> str:
+    """An amount of floating point work: ``618.5 GFLOP``."""
+    return format_flops(count)
+
+
+def traffic(count: int) -> str:
+    """An amount of memory traffic: ``0.670 GB``."""
+    return format_bytes(count, binary=False)
 
 
 def words(token: str) -> str:

@@ -12,7 +12,7 @@ from kernelindex.web.handling import page_route
 from kernelindex.web.listing import ListPage, Option, choice, list_fields, read_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from starlette.requests import Request
 
@@ -85,7 +85,7 @@ def _options(values: Iterable[str]) -> list[Option]:
     return [Option(value, value) for value in sorted({value for value in values if value})]
 
 
-def _meets(row: GpuLine, wanted: dict[str, str]) -> bool:
+def _meets(row: GpuLine, wanted: Mapping[str, str]) -> bool:
     measured = "yes" if row.run_count else "no"
     facts = {"vendor": row.vendor, "architecture": row.architecture, "measured": measured}
     return all(facts[name] == value for name, value in wanted.items())

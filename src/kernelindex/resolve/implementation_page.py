@@ -1,0 +1,173 @@
+"""An implementation: its source, licence, install, what it lacks to be used, and its runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from kernelindex.errors import NotFoundError
+from kernelindex.policy.deployability import checklist
+from kernelindex.resolve.answer import Part
+from kernelindex.resolve.dossier import RunLine  # noqa: TC001 (pydantic reads it)
+from kernelindex.resolve.listings import ImplementationLine
+from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.recipes import import_line, install_line
+from kernelindex.resolve.run_lines import view_run_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kernelindex.catalog.catalog import Catalog
+    from kernelindex.catalog.rows import ImplementationRow, RunRow
+
+NOT_ASSERTED = "CORRECTNESS_NOT_ASSERTED"
+MOST_DEVICES = 8
+MOST_REVISIONS = 20
+
+
+class CheckItem(Part):
+    """One requirement of use."""
+
+    label: str = Field(description="the requirement in words")
+    met: bool = Field(description="whether it is met")
+    text: str = Field(description="what was found, or why not")
+
+
+class DeviceUse(Part):
+    """Whether it can be used on one GPU it ran on."""
+
+    hardware_id: str = Field(description="product id, or the label as the source wrote it")
+    hardware: str = Field(description="name of the GPU")
+    architecture: str = Field(description="architecture id")
+    runs: int = Field(description="runs on it")
+    items: tuple[CheckItem, ...] = Field(description="requirements in order")
+    deployable: bool = Field(description="whether all are met")
+    why_not: tuple[str, ...] = Field((), description="the unmet ones in words")
+
+
+class RankedRun(Part):
+    """One run with the size of its group."""
+
+    run: RunLine = Field(description="the run")
+    cohort: str | None = Field(None, description="key of its group")
+    entries: int | None = Field(None, description="entries of its group")
+    ratio: float | None = Field(None, description="its value over the leader's")
+    stands_for_itself: bool = Field(True, description="whether its entry shows this very run")
+
+
+class ImplementationDossier(Part):
+    """Everything about an implementation but its runs."""
+
+    implementation: ImplementationLine = Field(description="its names and counts")
+    spec: dict[str, Any] = Field(description="what its manifest claims")
+    metadata: dict[str, Any] = Field(description="what its editor says")
+    install: str | None = Field(None, description="the line that installs it, if stated")
+    imports: str | None = Field(None, description="the line that imports it, if stated")
+    restated: bool = Field(False, description="a copy of another project's code, not a release")
+    restates: str = Field("", description="whose code it is a copy of")
+    uses: tuple[DeviceUse, ...] = Field((), description="deployability on each GPU it ran on")
+    revisions: tuple[ImplementationLine, ...] = Field((), description="others of the same line")
+    sources: tuple[str, ...] = Field((), description="sources that told of it")
+
+
+def find_implementation(catalog: Catalog, ident: str) -> ImplementationRow:
+    """The implementation that a slug, alias or digest prefix names.
+
+    Raises NotFoundError ``implementation.not_found`` with similar names, AmbiguousError.
+    """
+    try:
+        digest = locate(catalog, "implementation", ident).digest
+    except NotFoundError as error:
+        hits = catalog.search_text(ident.replace("-", " ")[:200], 8).hits
+        near = [
+            {"title": hit.title, "kind": hit.kind, "href": f"/implementations/{hit.slug}"}
+            for hit in hits
+            if hit.kind == "implementation"
+        ]
+        raise NotFoundError(error.message, code=error.code, matches=near) from error
+    row = catalog.implementation(digest)
+    if row is None:
+        raise NotFoundError(f"{digest} is not listed yet", code="implementation.not_derived")
+    return row
+
+
+def show_implementation(catalog: Catalog, row: ImplementationRow) -> ImplementationDossier:
+    """The dossier of an implementation."""
+    stored = catalog.manifest(row.digest)
+    document: dict[str, Any] = stored.document if stored else {"spec": {}, "metadata": {}}
+    spec = document["spec"]
+    newest = _newest_by_device(catalog, row.digest)
+    line = newest[0][0].line if newest else {}
+    others = catalog.implementation_page({"line": row.line_id}, limit=MOST_REVISIONS).rows
+    return ImplementationDossier(
+        implementation=_line(row),
+        spec=spec,
+        metadata=document["metadata"],
+        install=install_line(spec),
+        imports=import_line(spec),
+        restated=bool(line.get("restated")),
+        restates=str(line.get("restates") or ""),
+        uses=tuple(_use(run, count, spec) for run, count in newest) if spec else (),
+        revisions=tuple(_line(one) for one in others if one.digest != row.digest),
+        sources=stored.sources if stored else (),
+    )
+
+
+def list_ranked_runs(
+    catalog: Catalog, filters: dict[str, str], *, cursor: str | None, limit: int
+) -> tuple[tuple[RankedRun, ...], str | None]:
+    """A page of runs, each with the size of its group and its ratio to the leader."""
+    page = catalog.runs(filters, cursor=cursor, limit=limit)
+    keys = {row.cohort_key for row in page.rows if row.cohort_key}
+    counts = catalog.entry_counts(sorted(keys)) if keys else {}
+    return tuple(_ranked(row, counts) for row in page.rows), page.cursor
+
+
+def _newest_by_device(catalog: Catalog, digest: str) -> list[tuple[RunRow, int]]:
+    """The newest run on each GPU, with how many there are."""
+    found = []
+    for hardware, count in list(catalog.implementation_devices(digest).items())[:MOST_DEVICES]:
+        filters = {"implementation": digest, "hardware": hardware}
+        rows = catalog.runs(filters, limit=1).rows
+        found += [(row, count) for row in rows]
+    return found
+
+
+def _use(run: RunRow, count: int, spec: dict[str, Any]) -> DeviceUse:
+    found = checklist(
+        spec,
+        architecture=str(run.device.get("architecture") or ""),
+        restated=bool(run.line.get("restated")),
+        checked=all(doubt["code"] != NOT_ASSERTED for doubt in run.doubts),
+    )
+    label = str(run.device.get("label") or run.device.get("product") or "")
+    return DeviceUse(
+        hardware_id=str(run.device.get("product_id") or label),
+        hardware=label,
+        architecture=str(run.device.get("architecture") or ""),
+        runs=count,
+        items=tuple(_items(found.items)),
+        deployable=found.deployable,
+        why_not=found.why_not,
+    )
+
+
+def _items(items: Iterable[Any]) -> Iterable[CheckItem]:
+    return (CheckItem(label=item.label, met=item.met, text=item.text) for item in items)
+
+
+def _ranked(row: RunRow, counts: dict[str, int]) -> RankedRun:
+    rank = row.rank or {}
+    return RankedRun(
+        run=view_run_line(row),
+        cohort=row.cohort_key,
+        entries=counts.get(row.cohort_key or "") if rank else None,
+        ratio=rank.get("ratio_to_leader"),
+        stands_for_itself=rank.get("representative", row.digest) == row.digest,
+    )
+
+
+def _line(row: ImplementationRow) -> ImplementationLine:
+    names = ("digest", "slug", "title", "project", "operation", "language", "run_count")
+    return ImplementationLine(**{name: getattr(row, name) for name in names}, line_id=row.line_id)

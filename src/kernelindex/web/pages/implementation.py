@@ -1,0 +1,109 @@
+"""One implementation revision: where it is from, whether it can be used, how it ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kernelindex.resolve.implementation_page import (
+    ImplementationDossier,
+    RankedRun,
+    find_implementation,
+    list_ranked_runs,
+    show_implementation,
+)
+from kernelindex.web import paths
+from kernelindex.web.context import told
+from kernelindex.web.facts import Fact, facts
+from kernelindex.web.handling import page_route, redirect
+from kernelindex.web.listing import (
+    ListPage,
+    Option,
+    choice,
+    list_fields,
+    plain_options,
+    read_asked,
+)
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from kernelindex.catalog.catalog import Catalog
+
+ROWS = 20
+PASSES = ("forward", "backward", "full", "inference", "unstated")
+FACETS = {"gpu": "hardware", "pass": "timed_pass", "metric": "metric"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImplementationPage(ListPage):
+    """Everything known of one implementation revision."""
+
+    template: ClassVar[str] = "implementation.html"
+
+    dossier: ImplementationDossier = field(metadata=told("source, use, and other revisions"))
+    operation_title: str = field(metadata=told("title of the operation it computes"))
+    revision: tuple[Fact, ...] = field(metadata=told("the project revision it is of"))
+    called: tuple[Fact, ...] = field(metadata=told("what is called, and in which language"))
+    support: tuple[Fact, ...] = field(metadata=told("what it says that it supports"))
+    licence: tuple[Fact, ...] = field(metadata=told("licence declared and concluded"))
+    source: tuple[Fact, ...] = field(metadata=told("the archived source, where there is one"))
+    variants: tuple[Fact, ...] = field(metadata=told("how it is built, where stated"))
+    links: tuple[str, ...] = field(metadata=told("addresses that its editor gave"))
+    runs: tuple[RankedRun, ...] = field(metadata=told("its runs with their ranks, newest first"))
+
+
+def implementation(catalog: Catalog, request: Request) -> ImplementationPage | Response:
+    """An implementation by slug or digest prefix; another name leads there."""
+    ident = request.path_params["ident"]
+    row = find_implementation(catalog, ident)
+    if ident != row.slug:
+        return redirect(paths.implementation(row.slug))
+    asked = read_asked(request, filters=tuple(FACETS))
+    dossier = show_implementation(catalog, row)
+    filters = (
+        choice(asked, "gpu", "GPU", [Option(u.hardware_id, u.hardware) for u in dossier.uses]),
+        choice(asked, "pass", "Pass", plain_options(PASSES)),
+        choice(asked, "metric", "Metric", plain_options(("latency", "score", "peak_memory"))),
+    )
+    wanted = {FACETS[name]: value for name, value in asked.values.items()}
+    runs, cursor = list_ranked_runs(
+        catalog, {"implementation": row.digest, **wanted}, cursor=asked.cursor, limit=ROWS
+    )
+    found = catalog.operation(row.operation)
+    title = found.title if found else row.operation
+    return ImplementationPage(
+        title=f"{row.title}: {title}",
+        description=f"{row.title} of {row.project or 'an unnamed project'}: source, licence,"
+        f" whether it can be used, and {row.run_count:,} runs.",
+        section="Operations",
+        json_path=f"/api/v1{paths.implementation(row.slug)}",
+        dossier=dossier,
+        operation_title=title,
+        runs=runs,
+        **_stated(dossier.spec),
+        links=_links(dossier.metadata),
+        **list_fields(asked, filters if row.run_count > ROWS else (), cursor),
+    )
+
+
+def _stated(spec: dict[str, Any]) -> dict[str, Any]:
+    """What the manifest states, section by section."""
+    parts = {
+        "revision": spec.get("projectRevision", {}),
+        "called": spec.get("callable", {}),
+        "support": spec.get("support", {}),
+        "licence": spec.get("licensing", {}),
+        "source": spec.get("source", {}),
+    }
+    variants = {one.get("name", "variant"): one for one in spec.get("buildVariants", ())}
+    return {name: facts(part) for name, part in parts.items()} | {"variants": facts(variants)}
+
+
+def _links(metadata: dict[str, Any]) -> tuple[str, ...]:
+    urls = (str(ref.get("url", "")) for ref in metadata.get("sourceRefs", ()))
+    return tuple(url for url in urls if url.startswith("https://"))
+
+
+routes = [page_route("/implementations/{ident}", implementation)]

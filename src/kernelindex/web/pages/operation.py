@@ -1,0 +1,204 @@
+"""One operation: what it computes, every result by GPU and pass, sweeps, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from kernelindex.resolve.operation_page import (
+    OperationDossier,
+    find_row,
+    operation_groups,
+    show_operation,
+)
+from kernelindex.resolve.sweeps import Sweep, find_sweeps
+from kernelindex.web import paths
+from kernelindex.web.charts.figure import Figure, subject_figure
+from kernelindex.web.context import told
+from kernelindex.web.handling import page_route, redirect
+from kernelindex.web.listing import (
+    Asked,
+    Filter,
+    ListPage,
+    Option,
+    choice,
+    list_fields,
+    plain_options,
+    read_asked,
+)
+from kernelindex.web.sweeps import SweepView, build_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from kernelindex.catalog.catalog import Catalog
+    from kernelindex.resolve.answer import CohortHead
+    from kernelindex.resolve.groups import GroupCountLine
+
+GROUPS = 15
+MOST_SWEEPS = 2
+MOST_LINKS = 24
+MEMORY = "peak_memory"
+FILTERS = ("gpu", "pass", "metric", "axis")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Groups of one GPU and pass."""
+
+    gpu: str = field(metadata=told("hardware id"))
+    label: str = field(metadata=told("name of the GPU"))
+    timed_pass: str = field(metadata=told("timed pass, or unstated"))
+    groups: int = field(metadata=told("groups"))
+    contested: int = field(metadata=told("groups of several entries"))
+    runs: int = field(metadata=told("runs"))
+    href: str = field(metadata=told("this page narrowed to them"))
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLink:
+    """A sweep that is not shown."""
+
+    text: str = field(metadata=told("axis, GPU and pass"))
+    href: str = field(metadata=told("this page with that sweep"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationPage(ListPage):
+    """One operation."""
+
+    template: ClassVar[str] = "operation.html"
+
+    dossier: OperationDossier = field(metadata=told("semantics, costs and counts"))
+    settings: tuple[Setting, ...] = field(metadata=told("results by GPU and pass"))
+    groups: tuple[CohortHead, ...] = field(metadata=told("groups that meet the filters"))
+    sweeps: tuple[SweepView, ...] = field(metadata=told("sweeps shown, with chart and table"))
+    sweep_links: tuple[SweepLink, ...] = field(metadata=told("further sweeps"))
+    roofline: Figure | None = field(metadata=told("roofline of the asked GPU and pass"))
+    roofline_path: str = field(metadata=told("this page with a roofline, where it has none"))
+
+
+def operation(catalog: Catalog, request: Request) -> OperationPage | Response:
+    """An operation by slug, or by digest where nothing is mapped; an alias leads there."""
+    ident = request.path_params["ident"]
+    row = find_row(catalog, ident)
+    if paths.operation(row.slug) != f"/operations/{ident}":
+        return redirect(paths.operation(row.slug))
+    asked = read_asked(request, filters=FILTERS)
+    dossier = show_operation(catalog, row)
+    labels = {one.id: one.label for one in catalog.hardware()}
+    filters = _filters(asked, dossier, labels)
+    groups = operation_groups(
+        catalog,
+        row.slug,
+        cursor=asked.cursor,
+        limit=GROUPS,
+        hardware=asked.value("gpu") or None,
+        timed_pass=asked.value("pass") or None,
+        metric=asked.value("metric") or None,
+    )
+    found = _sweeps(catalog, asked, row.slug)
+    costs = bool(dossier.semantics.costs)
+    shown = _shown(found, asked.value("axis"))
+    return OperationPage(
+        title=row.title,
+        description=f"{row.title}: {row.run_count:,} runs of {row.implementation_count:,}"
+        f" implementations over {row.shape_count:,} shapes.",
+        section="Operations",
+        json_path=f"/api/v1{paths.operation(row.slug)}",
+        dossier=dossier,
+        settings=_settings(asked, dossier.counts, labels),
+        groups=groups.groups,
+        sweeps=tuple(build_sweep(catalog, one) for one in shown),
+        sweep_links=_links(asked, found, shown),
+        roofline=_roofline(catalog, asked, row.slug, costs),
+        roofline_path=_roofline_path(asked, costs, groups.groups),
+        **list_fields(asked, filters, groups.cursor),
+    )
+
+
+def _filters(asked: Asked, dossier: OperationDossier, labels: dict[str, str]) -> list[Filter]:
+    counts = dossier.counts
+    gpus = dict.fromkeys(one.hardware for one in counts)
+    axes = [one.name for one in dossier.semantics.axes]
+    filters = [
+        choice(asked, "gpu", "GPU", [Option(name, labels.get(name, name)) for name in gpus]),
+        choice(
+            asked, "pass", "Pass", plain_options(dict.fromkeys(one.timed_pass for one in counts))
+        ),
+        choice(
+            asked, "metric", "Metric", plain_options(dict.fromkeys(one.metric for one in counts))
+        ),
+    ]
+    if len(axes) > 1:
+        filters.append(choice(asked, "axis", "Sweep over", plain_options(axes)))
+    return filters
+
+
+def _settings(
+    asked: Asked, counts: Sequence[GroupCountLine], labels: dict[str, str]
+) -> tuple[Setting, ...]:
+    """A line for each GPU and pass; memory was measured beside and is not counted again."""
+    return tuple(
+        Setting(
+            one.hardware,
+            labels.get(one.hardware, one.hardware),
+            one.timed_pass,
+            one.groups,
+            one.contested,
+            one.runs,
+            asked.link(gpu=one.hardware, **{"pass": one.timed_pass}, axis="") + "#groups",
+        )
+        for one in counts
+        if one.metric != MEMORY
+    )
+
+
+def _sweeps(catalog: Catalog, asked: Asked, slug: str) -> tuple[Sweep, ...]:
+    gpu, timed_pass = asked.value("gpu") or None, asked.value("pass") or None
+    return find_sweeps(catalog, slug, hardware=gpu, timed_pass=timed_pass)
+
+
+def _shown(found: Sequence[Sweep], axis: str) -> tuple[Sweep, ...]:
+    """Sweeps of one GPU and pass: of the asked axis, else of the first ones."""
+    wanted = [one for one in found if not axis or one.axis == axis]
+    same = [
+        one
+        for one in wanted
+        if (one.hardware, one.timed_pass) == (wanted[0].hardware, wanted[0].timed_pass)
+    ]
+    return tuple(same[:MOST_SWEEPS])
+
+
+def _links(asked: Asked, found: Sequence[Sweep], shown: Sequence[Sweep]) -> tuple[SweepLink, ...]:
+    return tuple(
+        SweepLink(
+            f"{one.axis}, {one.hardware}, {one.timed_pass}",
+            asked.link(gpu=one.hardware_id, **{"pass": one.timed_pass}, axis=one.axis) + "#sweeps",
+        )
+        for one in found[:MOST_LINKS]
+        if one not in shown and one.hardware_id
+    )
+
+
+def _roofline(catalog: Catalog, asked: Asked, slug: str, costs: bool) -> Figure | None:
+    """The roofline of the asked GPU and pass; reading all its entries is not for every page."""
+    gpu, timed_pass = asked.value("gpu"), asked.value("pass")
+    if not (gpu and timed_pass and costs):
+        return None
+    return subject_figure(catalog, "roofline", f"{slug}/{gpu}/{timed_pass}")
+
+
+def _roofline_path(asked: Asked, costs: bool, groups: Sequence[CohortHead]) -> str:
+    """The page narrowed to the first group's GPU and pass, where it has a roofline."""
+    first = next((one for one in groups if one.hardware.product_id), None)
+    if first is None or not costs or (asked.value("gpu") and asked.value("pass")):
+        return ""
+    narrowed = {"gpu": first.hardware.product_id or "", "pass": first.timed_pass}
+    return asked.link(**narrowed) + "#roofline"
+
+
+routes = [page_route("/operations/{ident}", operation)]

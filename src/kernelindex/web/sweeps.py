@@ -1,0 +1,97 @@
+"""A sweep as a table: how far each line is from the best at every measured size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kernelindex.resolve.numbers import ratio_text
+from kernelindex.resolve.sweeps import read_sweep
+from kernelindex.web import paths
+from kernelindex.web.charts.adapters import LEAST_TOLERANCE, sweep_input
+from kernelindex.web.charts.figure import Figure, sweep_figure
+from kernelindex.web.charts.sweep_points import find_crossovers, ratios_of
+from kernelindex.web.context import told
+from kernelindex.web.show import value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.resolve.answer import Cohort, Entry
+    from kernelindex.resolve.sweeps import Sweep, SweepReads
+
+
+@dataclass(frozen=True, slots=True)
+class SweepCell:
+    """One line at one size."""
+
+    ratio: str = field(metadata=told("times the best at this size; empty where nothing ran"))
+    value: str = field(metadata=told("the measured value with its unit"))
+    run: str = field(metadata=told("path of the run"))
+    best: bool = field(metadata=told("whether it is the best at this size"))
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """One line along the axis."""
+
+    name: str = field(metadata=told("what ran"))
+    cells: tuple[SweepCell | None, ...] = field(metadata=told("a cell for each size, in order"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepView:
+    """One sweep, ready to print."""
+
+    sweep: Sweep = field(metadata=told("axis, device, pass, and what is fixed"))
+    rows: tuple[SweepRow, ...] = field(metadata=told("lines, the most often best first"))
+    crossovers: tuple[str, ...] = field(metadata=told("where the lead changes, in words"))
+    figure: Figure | None = field(metadata=told("its chart, where there is something to draw"))
+
+
+def build_sweep(catalog: SweepReads, sweep: Sweep) -> SweepView:
+    """A sweep read from the catalog."""
+    cohorts = read_sweep(catalog, sweep)
+    return SweepView(
+        sweep=sweep,
+        rows=_rows(cohorts),
+        crossovers=_crossovers(sweep.axis, cohorts),
+        figure=sweep_figure(sweep.axis, cohorts, sweep.keys[0]),
+    )
+
+
+def _rows(cohorts: Sequence[Cohort]) -> tuple[SweepRow, ...]:
+    """A row for each line; of several entries of a line the best placed one counts."""
+    names: dict[str, str] = {}
+    cells: dict[str, list[SweepCell | None]] = {}
+    for place, cohort in enumerate(cohorts):
+        best = cohort.entries[0].run.primary.value if cohort.entries else None
+        for entry in cohort.entries:
+            line = entry.implementation.line or entry.implementation.slug
+            names.setdefault(line, entry.implementation.title)
+            row = cells.setdefault(line, [None] * len(cohorts))
+            if row[place] is None and best:
+                row[place] = _cell(cohort, entry, best)
+    ordered = sorted(cells, key=lambda line: -sum(bool(c and c.best) for c in cells[line]))
+    return tuple(SweepRow(names[line], tuple(cells[line])) for line in ordered)
+
+
+def _cell(cohort: Cohort, entry: Entry, best: float) -> SweepCell:
+    primary = entry.run.primary
+    ratio = primary.value / best
+    if cohort.metric.direction == "higher":
+        ratio = 1 / ratio
+    return SweepCell(
+        ratio="1x" if ratio == 1 else ratio_text(ratio),
+        value=value(primary.value, primary.unit),
+        run=paths.run(entry.run.digest),
+        best=entry.position == 1,
+    )
+
+
+def _crossovers(axis: str, cohorts: Sequence[Cohort]) -> tuple[str, ...]:
+    data = sweep_input(axis, cohorts)
+    if data is None:
+        return ()
+    ratios = ratios_of(data.lines, higher=data.direction == "higher")
+    return tuple(one.words for one in find_crossovers(data.lines, ratios, LEAST_TOLERANCE))
