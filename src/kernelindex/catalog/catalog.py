@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from kernelindex.catalog.around_reads import AroundReads
 from kernelindex.catalog.group_reads import GroupReads
 from kernelindex.catalog.implementation_reads import ImplementationReads
 from kernelindex.catalog.listing_reads import ListingReads
 from kernelindex.catalog.lookup_reads import LookupReads
 from kernelindex.catalog.ranking_reads import RankingReads
+from kernelindex.catalog.relative_reads import RelativeReads
 from kernelindex.catalog.run_reads import RunReads
 from kernelindex.catalog.source_reads import SourceReads
 
@@ -16,8 +18,10 @@ class Catalog(
     ListingReads,
     ImplementationReads,
     RankingReads,
+    AroundReads,
     GroupReads,
     RunReads,
+    RelativeReads,
     SourceReads,
 ):
     """Everything that can be asked of a catalog; ``open`` one that exists, or ``create``."""

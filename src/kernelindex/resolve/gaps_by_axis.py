@@ -9,57 +9,43 @@ from kernelindex.resolve.numbers import ratio_text
 from kernelindex.resolve.wording import line_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
+    from kernelindex.catalog.relative_reads import RelativeRow
+    from kernelindex.catalog.rows import RunRow
 
 MIN_POINTS = 2
 MAX_SAID = 5
 
 
-def sweep_rows(run: RunRow, rows: Iterable[CohortRow]) -> dict[str, list[CohortRow]]:
-    """Cohorts of the same setting by the one axis in which they differ from the run."""
-    found: dict[str, list[CohortRow]] = {}
-    for row in rows:
-        if _same_setting(run, row):
-            axes = [name for name in run.axes if row.axes[name] != run.axes[name]]
-            for name in axes if len(axes) == 1 else run.axes if not axes else ():
-                found.setdefault(name, []).append(row)
-    return {axis: group for axis, group in found.items() if len(group) >= MIN_POINTS}
-
-
-def view_gaps(
-    run: RunRow,
-    sweeps: Mapping[str, Sequence[CohortRow]],
-    entries: Mapping[str, Sequence[EntryRow]],
-) -> tuple[Gap, ...]:
+def view_gaps(run: RunRow, relatives: Sequence[RelativeRow]) -> tuple[Gap, ...]:
     """A gap for each axis on which this line and another were measured at two sizes or more."""
     gaps = []
-    for axis, rows in sorted(sweeps.items()):
+    for axis, rows in sorted(_sweeps(run, relatives).items()):
         points = [
             point
             for row in sorted(rows, key=lambda row: row.axes[axis])
-            if (point := _point(run, row, axis, entries.get(row.key, ())))
+            if (point := _point(row, axis))
         ]
         if len(points) >= MIN_POINTS:
             gaps.append(Gap(axis=axis, points=tuple(points), text=_text(axis, points)))
     return tuple(gaps)
 
 
-def _same_setting(run: RunRow, row: CohortRow) -> bool:
-    return (
-        row.axes.keys() == run.axes.keys()
-        and row.dtypes == run.dtypes
-        and row.timed_pass == run.timed_pass
-        and row.metric == run.metric
-        and row.device == run.device
-        and row.protocol.get("name") == run.protocol.get("name")
-    )
+def _sweeps(run: RunRow, relatives: Sequence[RelativeRow]) -> dict[str, list[RelativeRow]]:
+    """Cohorts of the run's pass by the axis in which they differ; its own is on every axis."""
+    found: dict[str, list[RelativeRow]] = {}
+    for row in relatives:
+        if row.timed_pass == run.timed_pass and row.axes.keys() == run.axes.keys():
+            axes = [name for name in run.axes if row.axes[name] != run.axes[name]]
+            for name in axes or run.axes:
+                found.setdefault(name, []).append(row)
+    return found
 
 
-def _point(run: RunRow, row: CohortRow, axis: str, entries: Sequence[EntryRow]) -> GapPoint | None:
-    own = next((one for one in entries if one.line["id"] == run.line["id"]), None)
-    other = next((one for one in entries if one.line["id"] != run.line["id"]), None)
+def _point(row: RelativeRow, axis: str) -> GapPoint | None:
+    own = row.own[0] if row.own else None
+    other = row.other
     if own is None or other is None or not (own.value and other.value):
         return None
     ratio = own.value / other.value

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kernelindex.catalog.relative_reads import RelativeRow
+    from kernelindex.catalog.around_reads import Around
     from kernelindex.catalog.rows import (
         CohortRow,
         EntryRow,
@@ -32,6 +34,8 @@ class Reads(Protocol):
     def documents(self, digests: Iterable[str]) -> Mapping[str, dict[str, Any]]: ...
 
     def run(self, digest: str) -> RunRow | None: ...
+
+    def relatives(self, run: RunRow) -> Sequence[RelativeRow]: ...
 
     def hardware(self) -> Sequence[HardwareRow]: ...
 
@@ -68,6 +72,8 @@ class Reads(Protocol):
     def search_text(self, query: str, limit: int = 20) -> SearchAnswer: ...
 
     def cohort(self, key: str) -> CohortRow | None: ...
+
+    def around(self, run: RunRow) -> Around: ...
 
     def runs(
         self,

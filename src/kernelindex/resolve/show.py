@@ -15,7 +15,7 @@ from kernelindex.resolve.dossier import (
     Sibling,
     SourceRef,
 )
-from kernelindex.resolve.gaps_by_axis import sweep_rows, view_gaps
+from kernelindex.resolve.gaps_by_axis import view_gaps
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.run_lines import view_primary, view_shape
 from kernelindex.resolve.standing import dossier_summary, view_ladder, view_standing
@@ -31,12 +31,13 @@ from kernelindex.resolve.views import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kernelindex.catalog.relative_reads import RelativeRow
     from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
     from kernelindex.resolve.reads import Reads
 
     Json = dict[str, Any]
 
-SWEEP_LIMIT = 400
+FIRST_ENTRIES = 3
 ATTESTATIONS = "Notes and replications by people stand beside a run; they never change its level."
 
 
@@ -45,9 +46,8 @@ class _Around:
     """What else the catalog has near a run."""
 
     cohort: CohortRow | None
-    entries: Mapping[str, Sequence[EntryRow]]
-    same_shape: Sequence[CohortRow]
-    sweeps: Mapping[str, Sequence[CohortRow]]
+    entries: Sequence[EntryRow]
+    relatives: Sequence[RelativeRow]
 
 
 def show_run(catalog: Reads, ident: str) -> RunDossier:
@@ -70,9 +70,8 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
     documents = _documents(catalog, run)
     spec = documents["run"]["spec"]
     around = _read_around(catalog, run)
-    own = around.entries.get(run.cohort_key or "", ())
-    standing = view_standing(run, around.cohort, own)
-    entry = next((one for one in own if one.entry_key == run.entry_key), None)
+    standing = view_standing(run, around.cohort, around.entries)
+    entry = next((one for one in around.entries if one.entry_key == run.entry_key), None)
     return RunDossier(
         kind=run.kind,
         title=_title(run),
@@ -108,8 +107,8 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         artifacts=_artifacts(spec),
         peak_memory_bytes=entry.peak_memory_bytes if entry else None,
         memory_run=entry.memory_run if entry else None,
-        siblings=_siblings(run, around),
-        gaps=view_gaps(run, around.sweeps, around.entries),
+        siblings=_siblings(run, around.relatives),
+        gaps=view_gaps(run, around.relatives),
         attestations=ATTESTATIONS,
         citation=_citation(run),
         more=run.operation,
@@ -132,44 +131,32 @@ def _documents(catalog: Reads, run: RunRow) -> dict[str, Json]:
 
 
 def _read_around(catalog: Reads, run: RunRow) -> _Around:
-    """The run's cohort, the same shape in other passes, and sweeps along each axis."""
-    same_shape = [
-        row
-        for row in catalog.cohorts(operation=run.operation, shape_key=run.shape_key, limit=100)
-        if row.device == run.device and row.metric == run.metric
-    ]
-    cohort = next((row for row in same_shape if row.key == run.cohort_key), None)
-    sweeps: dict[str, list[CohortRow]] = {}
-    if run.axes:
-        family = run.device.get("family")
-        wide = catalog.cohorts(
-            operation=run.operation,
-            families=(family,) if family else (),
-            passes=(run.timed_pass,),
-            limit=SWEEP_LIMIT,
+    """The run's cohort with the entries its standing speaks of, and what is near it."""
+    relatives = catalog.relatives(run)
+    cohort = catalog.cohort(run.cohort_key) if run.cohort_key else None
+    if cohort is None:
+        return _Around(None, (), relatives)
+    named = {*cohort.unbeaten, run.entry_key or ""}
+    found = catalog.entries((cohort.key,), first=FIRST_ENTRIES, also=named)
+    return _Around(cohort, found.get(cohort.key, ()), relatives)
+
+
+def _siblings(run: RunRow, relatives: Sequence[RelativeRow]) -> tuple[Sibling, ...]:
+    """The same line and revision at the same shape in other passes of the same source."""
+    return tuple(
+        Sibling(
+            timed_pass=row.timed_pass,
+            run=entry.run_digest,
+            value=entry.value,
+            unit=entry.unit,
         )
-        sweeps = sweep_rows(run, wide)
-    keys = [row.key for row in same_shape]
-    keys += [row.key for rows in sweeps.values() for row in rows]
-    entries = catalog.entries(tuple(dict.fromkeys(keys))) if keys else {}
-    return _Around(cohort, entries, same_shape, sweeps)
-
-
-def _siblings(run: RunRow, around: _Around) -> tuple[Sibling, ...]:
-    found = []
-    for row in around.same_shape:
-        if row.timed_pass == run.timed_pass or row.source != run.source:
-            continue
-        for entry in around.entries.get(row.key, ()):
-            if entry.line["id"] == run.line["id"] and entry.revision == run.revision:
-                sibling = Sibling(
-                    timed_pass=row.timed_pass,
-                    run=entry.run_digest,
-                    value=entry.value,
-                    unit=entry.unit,
-                )
-                found.append(sibling)
-    return tuple(found)
+        for row in relatives
+        if row.shape_key == run.shape_key
+        and row.timed_pass != run.timed_pass
+        and row.source == run.source
+        for entry in row.own
+        if entry.revision == run.revision
+    )
 
 
 def _identity(run: RunRow, spec: Json) -> Identity:

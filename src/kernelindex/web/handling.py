@@ -64,7 +64,9 @@ def redirect(path: str) -> Response:
 
 
 def _answer(build: Builder, request: Request) -> Response:
-    made = build(request.app.state.catalog, request)
+    catalog: Catalog = request.app.state.catalog
+    with catalog.snapshot():
+        made = build(catalog, request)
     return made if isinstance(made, Response) else page_response(request, made)
 
 
