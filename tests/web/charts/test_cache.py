@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelindex.web.charts import cache
 from kernelindex.web.charts.cache import FileCache
 
 NAME = "0123456789abcdef0123.svg"
@@ -74,8 +75,8 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 
 def test_processes_write_one_folder_at_once(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib\n"
-        "from kernelindex.web.charts.cache import FileCache\n"
+        "import sys, pathlib, runpy\n"
+        "FileCache = runpy.run_path(sys.argv[2])['FileCache']\n"
         "cache = FileCache(pathlib.Path(sys.argv[1]), max_files=50)\n"
         "for number in range(200):\n"
         "    name = f'{number % 80:032x}.svg'\n"
@@ -83,7 +84,8 @@ def test_processes_write_one_folder_at_once(tmp_path: Path) -> None:
         "    assert found in (None, b'y' * 4096), len(found)\n"
         "    cache.put(name, b'y' * 4096)\n"
     )
-    running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) for _ in range(3)]
+    command = [sys.executable, "-c", code, str(tmp_path), cache.__file__]
+    running = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
     assert all(path.stat().st_size == 4096 for path in tmp_path.rglob("*.svg"))
     assert list(tmp_path.rglob("*.part")) == []
