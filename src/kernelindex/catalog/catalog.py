@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kernelindex.catalog.around_reads import AroundReads
 from kernelindex.catalog.group_reads import GroupReads
 from kernelindex.catalog.implementation_reads import ImplementationReads
 from kernelindex.catalog.listing_reads import ListingReads
@@ -18,7 +17,6 @@ class Catalog(
     ListingReads,
     ImplementationReads,
     RankingReads,
-    AroundReads,
     GroupReads,
     RunReads,
     RelativeReads,

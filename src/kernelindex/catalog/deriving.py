@@ -182,7 +182,8 @@ def _members_query() -> Any:
     keys: Any = bindparam("keys", expanding=True)
     place = case((_is_published(RUNS.c.digest), PUBLISHED), else_=NEW)
     live = _with_facts(RUNS, derived.run_facts, place).where(
-        RUNS.c.cohort_key.in_(keys), RUNS.c.digest.not_in(select(PENDING.c.digest))
+        RUNS.c.cohort_key.in_(keys),
+        ~select(PENDING.c.digest).where(PENDING.c.digest == RUNS.c.digest).exists(),
     )
     waiting = _with_facts(PENDING, derived.pending_facts, literal(WAITING)).where(
         PENDING.c.cohort_key.in_(keys)

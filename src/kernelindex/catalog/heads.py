@@ -144,11 +144,12 @@ def count_superseding(conn: Connection) -> int:
         truth.observations.c.source == STAGED_OBSERVATIONS.c.source,
     )
     superseded = select(derived.work_runs.c.digest).where(
-        derived.work_runs.c.superseded_by.is_not(None)
+        derived.work_runs.c.digest == STAGED_OBSERVATIONS.c.run_digest,
+        derived.work_runs.c.superseded_by.is_not(None),
     )
     query = select(func.count(STAGED_OBSERVATIONS.c.run_digest.distinct())).where(
         STAGED_OBSERVATIONS.c.key.in_(several),
-        STAGED_OBSERVATIONS.c.run_digest.not_in(superseded),
+        ~superseded.exists(),
         ~published.exists(),
     )
     return int(conn.execute(query).scalar_one())

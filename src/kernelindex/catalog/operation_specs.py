@@ -27,23 +27,22 @@ NO_COUNTS = (0, 0, 0, 0)
 def refresh_operations(conn: Connection, touched: Touched) -> None:
     """Map operation manifests that are new, then list every touched slug."""
     twin = derived.LISTINGS[derived.operations]
-    bulk.insert_rows(conn, derived.operation_specs, _new_specs(conn))
+    bulk.insert_rows(conn, derived.operation_specs, _new_specs(conn, touched))
     touched.add_from("operations", _slugs_of_staged().subquery("staged_slugs").c.slug)
     slugs = touched.keys("operations")
     for part in bulk.chunks(slugs, bulk.IN_CHUNK):
         bulk.insert_rows(conn, twin, _operation_rows(conn, list(part)))
 
 
-def _new_specs(conn: Connection) -> list[tuple[Any, ...]]:
+def _new_specs(conn: Connection, touched: Touched) -> list[tuple[Any, ...]]:
     """Slug, family and whether mapped, of operation manifests not seen before."""
-    table = current_manifests("specs", "digest", "kind", "name")
+    table = truth.manifests if touched.everything else truth.STAGED["manifests"]
+    specs = derived.operation_specs
+    seen = select(specs.c.digest).where(specs.c.digest == table.c.digest)
     query = (
         select(table.c.digest, table.c.name, truth.bodies.c.body)
         .join(truth.bodies, truth.bodies.c.digest == table.c.digest)
-        .where(
-            table.c.kind == OPERATION_KIND,
-            table.c.digest.not_in(select(derived.operation_specs.c.digest)),
-        )
+        .where(table.c.kind == OPERATION_KIND, ~seen.exists())
     )
     rows = []
     for digest, name, body in conn.execute(query):
@@ -55,9 +54,10 @@ def _new_specs(conn: Connection) -> list[tuple[Any, ...]]:
 
 def _slugs_of_staged() -> Any:
     specs = derived.operation_specs
-    listed = select(derived.operations.c.slug)
-    staged = select(truth.STAGED["manifests"].c.digest)
-    return select(specs.c.slug).where(specs.c.digest.in_(staged) | specs.c.slug.not_in(listed))
+    table, new = derived.operations, truth.STAGED["manifests"]
+    listed = select(table.c.slug).where(table.c.slug == specs.c.slug)
+    staged = select(new.c.digest).where(new.c.digest == specs.c.digest)
+    return select(specs.c.slug).where(staged.exists() | ~listed.exists())
 
 
 def _operation_rows(conn: Connection, slugs: list[str]) -> list[tuple[Any, ...]]:

@@ -118,10 +118,8 @@ class Touched:
     def add_from(self, listing: str, column: Any) -> None:
         """Add the values of a column to a list's touched keys."""
         keys = derived.work_keys
-        held = select(keys.c.key).where(keys.c.listing == listing)
-        rows = select(literal(listing, String()), column).where(
-            column.is_not(None), column.not_in(held)
-        )
+        held = select(keys.c.key).where(keys.c.listing == listing, keys.c.key == column)
+        rows = select(literal(listing, String()), column).where(column.is_not(None), ~held.exists())
         self._conn.execute(insert(keys).from_select(["listing", "key"], rows.distinct()))
 
     def replace_rows(self, table: Table, key: str) -> None:
@@ -132,11 +130,9 @@ class Touched:
         """A list as it will be: its twin's rows instead of the touched ones."""
         twin = derived.LISTINGS[table]
         by = key or next(iter(table.primary_key.columns)).name
-        kept = select(*(table.c[c] for c in columns)).where(
-            table.c[by].not_in(
-                select(derived.work_keys.c.key).where(derived.work_keys.c.listing == table.name)
-            )
-        )
+        keys = derived.work_keys
+        replaced = select(keys.c.key).where(keys.c.listing == table.name, keys.c.key == table.c[by])
+        kept = select(*(table.c[c] for c in columns)).where(~replaced.exists())
         return union_all(kept, select(*(twin.c[c] for c in columns))).subquery(f"{table.name}_now")
 
     def facts_of(self, digests: Sequence[str]) -> dict[str, str]:
