@@ -59,7 +59,7 @@ schemas: dev ## write schemas/ and the generated reference pages again
 	@$(BIN)/python scripts/generate.py
 
 lock: dev ## resolve the development lock files again
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header --extra site pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header --extra all --group dev pyproject.toml -o requirements-dev.lock
 
 clean: ## remove .venv, .ki and caches
