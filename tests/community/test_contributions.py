@@ -147,6 +147,16 @@ def test_lists_filter_by_run_and_kind(sqlite_database: Catalog, clock: Clock) ->
     assert list_contributions(sqlite_database, run=RUN, kinds=("note",)).items == (mine,)
 
 
+def test_a_cursor_is_good_for_its_filters_only(sqlite_database: Catalog, clock: Clock) -> None:
+    key = make_key(sqlite_database, clock)
+    for text in "ab":
+        send_note(sqlite_database, clock, key, text)
+    cursor = list_contributions(sqlite_database, kinds=("note",), limit=1).cursor
+    assert list_contributions(sqlite_database, kinds=("note",), cursor=cursor).items
+    with pytest.raises(RequestError):
+        list_contributions(sqlite_database, kinds=("report",), cursor=cursor)
+
+
 @pytest.mark.parametrize("cursor", ["", "x", "~" * 300, "a\x00~b", "é~"])
 def test_a_cursor_that_is_none_is_refused(sqlite_database: Catalog, cursor: str) -> None:
     with pytest.raises(RequestError) as caught:

@@ -80,6 +80,14 @@ _TABLE = """
     canonical.integer_range        400  The body has an integer beyond 2^53-1
     canonical.surrogate            400  The body has half of a surrogate pair
     canonical.too_deep             400  The body is nested too deep
+    key.missing                    401  An API key is needed
+    key.invalid                    401  The API key is not known here
+    key.expired                    401  The API key has expired
+    key.revoked                    401  The API key was revoked
+    key.scope                      403  The API key may not do this
+    contribution.invalid           422  The contribution breaks a rule
+    contribution.rate_limited      429  Too many contributions in a short time
+    contribution.queue_full        503  The queue of unreviewed contributions is full
     rate.limited                   429  Too many requests from this address
     catalog.read_time_limit        503  The question took too long and was stopped
     catalog.unavailable            503  The catalog cannot answer now

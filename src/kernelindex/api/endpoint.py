@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 Handler = Callable[..., Response]
 ALWAYS = ("request.parameter_unknown", "request.query_too_long", "rate.limited", "route.method")
 TROUBLE = ("unexpected", "catalog.unavailable", "catalog.read_time_limit")
+KEY_SCHEME = "key"
+"""The name of API keys in the document."""
 FRESH_HEADERS = {
     "ETag": {
         "description": "strong; digest of the body, or of what the body is named by",
@@ -44,7 +46,9 @@ FRESH_HEADERS = {
 class Endpoint:
     """One address and method.
 
-    ``answer``      model of the 200 body; or ``schema``, its JSON Schema
+    ``answer``      model of the body; or ``schema``, its JSON Schema
+    ``status``      of the answer
+    ``key``         whether an API key is ``taken`` or ``needed``
     ``codes``       problem codes beyond those of every address
     ``parameters``  of the query; those of the path are in ``path``, described in ``inside``
     ``body``        schema name or schema of a request body, with an example
@@ -66,6 +70,8 @@ class Endpoint:
     codes: tuple[str, ...] = ()
     slow: bool = False
     reads_body: int = 0
+    status: int = 200
+    key: str = ""
 
     @property
     def all_codes(self) -> tuple[str, ...]:
@@ -84,6 +90,7 @@ def mount(app: FastAPI, endpoint: Endpoint, catalog: Catalog) -> None:
         summary=endpoint.summary,
         description=(endpoint.handler.__doc__ or "").strip(),
         tags=[endpoint.tag],
+        status_code=endpoint.status,
         response_class=Response,
         response_model=None,
         responses=_responses(endpoint),
@@ -113,7 +120,7 @@ def _callable(endpoint: Endpoint, catalog: Catalog) -> Callable[[Request], Await
 
 def _responses(endpoint: Endpoint) -> dict[int | str, dict[str, Any]]:
     """What FastAPI is told of each status; problems by their codes."""
-    found: dict[int | str, dict[str, Any]] = {200: _success(endpoint)}
+    found: dict[int | str, dict[str, Any]] = {endpoint.status: _success(endpoint)}
     if endpoint.method == "GET":
         found[304] = {"description": "The client has these bytes", "headers": FRESH_HEADERS}
     by_status: dict[int, list[str]] = {}
@@ -160,4 +167,6 @@ def _extra(endpoint: Endpoint) -> dict[str, Any]:
     extra: dict[str, Any] = {"parameters": parameters} if parameters else {}
     if endpoint.body is not None:
         extra["requestBody"] = {"required": True, "content": {"application/json": endpoint.body}}
+    if endpoint.key:
+        extra["security"] = [{KEY_SCHEME: []}, *([{}] if endpoint.key == "taken" else [])]
     return extra

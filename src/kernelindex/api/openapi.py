@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from kernelindex.api.endpoint import KEY_SCHEME
 from kernelindex.api.problems import ProblemDetails
 from kernelindex.resolve.request import Request
 
@@ -24,6 +25,7 @@ TAGS = [
     {"name": "questions", "description": "Ask for the fastest kernel, or for a name"},
     {"name": "runs", "description": "Measurements, the groups they rank in, records"},
     {"name": "objects", "description": "What was measured, on what, told by whom"},
+    {"name": "people", "description": "What people write about runs, once it was reviewed"},
     {"name": "formats", "description": "Schemas of manifests, exports of everything"},
 ]
 
@@ -42,6 +44,13 @@ def build_document(app: FastAPI, endpoints: Iterable[Endpoint]) -> dict[str, Any
     )
     models = {one.answer for one in endpoints if one.answer is not None} | {ProblemDetails}
     components = document.setdefault("components", {})
+    components["securitySchemes"] = {
+        KEY_SCHEME: {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "an API key, `ki_…`, made by an operator with `ki keys new`",
+        }
+    }
     components["schemas"] = {**_answers(models), **_question()}
     return document
 

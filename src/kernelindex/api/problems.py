@@ -110,7 +110,7 @@ def _refuse_deliberate(error: KernelIndexError) -> Response:
         _LOG.warning("%s: %s", error.code, error.message)
     hidden = entry.status >= 500 and error.code not in CODES
     detail = UNAVAILABLE if hidden else error.message
-    return _respond(entry, detail, _headers(entry.status), _members(error.details))
+    return _respond(entry, detail, _headers(entry.status, error.details), _members(error.details))
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
@@ -136,8 +136,12 @@ def _entry(error: KernelIndexError) -> Code:
     return code_of(error.code)
 
 
-def _headers(status: int) -> dict[str, str]:
-    return {"Retry-After": RETRY_AFTER_S} if status == 503 else {}
+def _headers(status: int, details: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """When to ask again, where that is known; how to show a key, where one is missing."""
+    stated = (details or {}).get("retry_after_s")
+    if stated is not None or status == 503:
+        return {"Retry-After": str(stated or RETRY_AFTER_S)}
+    return {"WWW-Authenticate": "Bearer"} if status == 401 else {}
 
 
 def _members(details: Mapping[str, Any]) -> dict[str, Any]:

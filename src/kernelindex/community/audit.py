@@ -72,7 +72,16 @@ def read_audit(
     if subject is not None:
         query = query.where(audit.c.subject == subject)
     with database.reading() as conn:
-        return page_of(conn, query, audit.c.at, audit.c.id, _entry, cursor=cursor, limit=limit)
+        return page_of(
+            conn,
+            query,
+            audit.c.at,
+            audit.c.id,
+            _entry,
+            filters=subject,
+            cursor=cursor,
+            limit=limit,
+        )
 
 
 def _entry(row: Any) -> AuditEntry:

@@ -164,7 +164,14 @@ def list_contributions(
         query = query.where(table.c.kind.in_(kinds))
     with database.reading() as conn:
         return page_of(
-            conn, query, table.c.created_at, table.c.id, read_row, cursor=cursor, limit=limit
+            conn,
+            query,
+            table.c.created_at,
+            table.c.id,
+            read_row,
+            filters=(state and str(state), sorted(kinds), run),
+            cursor=cursor,
+            limit=limit,
         )
 
 

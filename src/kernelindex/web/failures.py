@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from starlette.exceptions import HTTPException
 
+from kernelindex.community import REFUSALS
 from kernelindex.errors import (
     AmbiguousError,
     CatalogError,
+    CommunityError,
     KernelIndexError,
     NotFoundError,
     RequestError,
@@ -78,6 +80,8 @@ def status_of(error: KernelIndexError) -> int:
     """The HTTP status of a deliberate error."""
     if isinstance(error, CatalogError) and error.code == "catalog.read_time_limit":
         return 503
+    if isinstance(error, CommunityError):
+        return REFUSALS[error.code].status
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 

@@ -1,7 +1,6 @@
 """The addresses of the API, a module for each kind of question.
 
-What people add (attestations, reports) comes as further modules of this package, listed
-here: ``community`` belongs below.
+What people add (attestations, reports) is ``community``.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.api.routes import (
     cohorts,
+    community,
     comparing,
     exports,
     listings,
@@ -34,5 +34,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *listings.ENDPOINTS,
     *manifests.ENDPOINTS,
     *exports.ENDPOINTS,
+    *community.ENDPOINTS,
     *schemas.ENDPOINTS,
 )
