@@ -2,38 +2,43 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from kernelindex.catalog.rows import RunRow
-from kernelindex.resolve.gaps_by_axis import sweep_rows, view_gaps
-from tests.resolve.factories import H200, RECORD, cohort_row, entry_row, loop_row
+from kernelindex.catalog.relative_reads import RelativeRow
+from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
+from kernelindex.resolve.gaps_by_axis import view_gaps
+from tests.resolve.factories import RECORD, cohort_row, entry_row, loop_row
 
 
 class Run:
     """The parts of a run that a sweep looks at."""
 
-    def __init__(self, **changes: Any) -> None:
+    def __init__(self) -> None:
         row = cohort_row("own")
         self.axes = row.axes
-        self.dtypes = row.dtypes
         self.timed_pass = row.timed_pass
-        self.metric = row.metric
-        self.device = row.device
-        self.protocol = row.protocol
-        self.line = {"id": "liger-benchmark/moe-expert-loop"}
-        self.__dict__.update(changes)
 
 
-def run(**changes: Any) -> RunRow:
-    return cast("RunRow", Run(**changes))
+def run() -> RunRow:
+    return cast("RunRow", Run())
+
+
+def relative(row: CohortRow, own: EntryRow | None, other: EntryRow | None) -> RelativeRow:
+    names = ("key", "shape_key", "axes", "timed_pass", "source", "direction", "protocol")
+    fields: dict[str, Any] = {name: getattr(row, name) for name in names}
+    return RelativeRow(**fields, own=(own,) if own else (), other=other)
 
 
 def test_the_gap_grows_with_experts() -> None:
-    rows = [cohort_row(str(e), axes={**RECORD, "experts": e}) for e in (128, 8, 64)]
     ratios = {8: 1.4, 64: 11.1, 128: 30.0}
-    entries = {
-        row.key: [entry_row(row, value=1e6), loop_row(row, value=1e6 * ratios[row.axes["experts"]])]
+    rows = [cohort_row(str(e), axes={**RECORD, "experts": e}) for e in (128, 8, 64)]
+    found = [
+        relative(
+            row,
+            loop_row(row, value=1e6 * ratios[row.axes["experts"]]),
+            entry_row(row, value=1e6),
+        )
         for row in rows
-    }
-    (gap,) = view_gaps(run(), sweep_rows(run(), rows), entries)
+    ]
+    (gap,) = view_gaps(run(), found)
     assert [(point.value, round(point.ratio, 1)) for point in gap.points] == list(ratios.items())
     assert gap.text == (
         "1.40x behind at experts=8, 11.1x behind at experts=64, 30.0x behind at experts=128"
@@ -42,23 +47,18 @@ def test_the_gap_grows_with_experts() -> None:
 
 def test_a_line_that_leads_is_ahead() -> None:
     rows = [cohort_row(str(e), axes={**RECORD, "experts": e}) for e in (8, 64)]
-    entries = {row.key: [entry_row(row, value=1e6), loop_row(row, value=2e6)] for row in rows}
-    own = run(line={"id": "liger/line"})
-    (gap,) = view_gaps(own, sweep_rows(own, rows), entries)
+    found = [relative(row, entry_row(row, value=1e6), loop_row(row, value=2e6)) for row in rows]
+    (gap,) = view_gaps(run(), found)
     assert gap.text == "2.00x ahead at experts=8, 2.00x ahead at experts=64"
 
 
-def test_only_the_same_setting_and_one_axis_make_a_sweep() -> None:
-    own = cohort_row("own")
-    others = [
-        cohort_row("device", device=H200, axes={**RECORD, "experts": 8}),
-        cohort_row("pass", timed_pass="full", axes={**RECORD, "experts": 8}),
-        cohort_row("two", axes={**RECORD, "experts": 8, "tokens": 1}),
-    ]
-    assert sweep_rows(run(), [own, *others]) == {}
+def test_another_pass_is_no_point_of_a_sweep() -> None:
+    own, other = cohort_row("own"), cohort_row("full", timed_pass="full")
+    found = [relative(row, loop_row(row), entry_row(row)) for row in (own, other)]
+    assert view_gaps(run(), found) == ()
 
 
 def test_one_point_is_no_dependence() -> None:
     rows = [cohort_row(str(e), axes={**RECORD, "experts": e}) for e in (8, 64)]
-    alone = {rows[0].key: [loop_row(rows[0])], rows[1].key: []}
-    assert view_gaps(run(), sweep_rows(run(), rows), alone) == ()
+    found = [relative(rows[0], loop_row(rows[0]), None), relative(rows[1], None, None)]
+    assert view_gaps(run(), found) == ()
