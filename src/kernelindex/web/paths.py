@@ -28,6 +28,11 @@ def cohort(key: str) -> str:
     return f"/cohorts/{prefix(key)}"
 
 
+def history(key: str) -> str:
+    """The history of a cohort's leaders."""
+    return f"/records/{prefix(key)}"
+
+
 def operation(slug: str) -> str:
     """An operation's page, by slug, or by digest where nothing is mapped."""
     return f"/operations/{_named(slug)}"
