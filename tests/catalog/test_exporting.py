@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
+import zstandard
 
 from kernelindex.catalog import (
     Catalog,
@@ -18,7 +20,8 @@ from kernelindex.catalog import (
 )
 from kernelindex.catalog.dumping import digest_of_dump, dump_derived
 from kernelindex.catalog.intake import Artifact, Correction
-from kernelindex.errors import CatalogError
+from kernelindex.catalog.row_tuples import json_text, text_digest
+from kernelindex.errors import CatalogError, ManifestError
 from tests.catalog.factories import World, make_snapshot
 
 if TYPE_CHECKING:
@@ -93,3 +96,39 @@ def test_file_that_is_no_export_is_refused(sqlite_url: str, tmp_path: Path) -> N
         assert caught.value.code == "catalog.export"
         with pytest.raises(CatalogError, match=r"jsonl\.zst"):
             export_to(catalog, tmp_path / "x.csv")
+
+
+def write_export(path: Path, *lines: dict) -> Path:
+    head = {"format": "kernelindex-catalog/1"}
+    text = b"".join(orjson.dumps(line) + b"\n" for line in (head, *lines))
+    path.write_bytes(zstandard.compress(text))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "words"),
+    [
+        ("api_keys", {"id": "x"}, "does not hold"),
+        ("aliases", {"alias": "x"}, "wanted"),
+        ("bodies", {"digest": "sha256:" + "0" * 64, "body": "{}"}, "hashes to"),
+    ],
+)
+def test_rows_that_no_export_holds_are_refused(
+    sqlite_url: str, tmp_path: Path, table: str, row: dict, words: str
+) -> None:
+    path = write_export(tmp_path / "x.jsonl.zst", {"table": table, "row": row})
+    with Catalog.create(sqlite_url) as catalog:
+        with pytest.raises(CatalogError, match=words):
+            load_export(catalog, path)
+        assert check(catalog) == []
+
+
+def test_manifest_that_its_kind_refuses_is_refused(sqlite_url: str, tmp_path: Path) -> None:
+    body = json_text({"apiVersion": "kernelindex.dev/v1alpha1", "kind": "WorkloadCase", "spec": {}})
+    digest = text_digest(body)
+    stored = {"digest": digest, "kind": "WorkloadCase", "name": "x", "base_slug": "x"}
+    row = {**stored, "title": "x", "metadata": '{"name":"x"}', "stamp": "1"}
+    lines = [{"table": "bodies", "row": {"digest": digest, "body": body}}]
+    path = write_export(tmp_path / "x.jsonl.zst", *lines, {"table": "manifests", "row": row})
+    with Catalog.create(sqlite_url) as catalog, pytest.raises(ManifestError):
+        load_export(catalog, path)

@@ -64,13 +64,16 @@ class LookupReads(Database):
 
     def documents(self, digests: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The stored manifests of full digests, ``{apiVersion, kind, metadata, spec}``, at once."""
-        query = (
-            select(MANIFESTS.c.digest, MANIFESTS.c.metadata, truth.bodies.c.body)
-            .join(truth.bodies, truth.bodies.c.digest == MANIFESTS.c.digest)
-            .where(MANIFESTS.c.digest.in_(sorted(set(digests))))
-        )
         with self.reading() as conn:
-            return {row.digest: _document(row) for row in conn.execute(query)}
+            rows = conn.execute(DOCUMENTS, {"digests": sorted(set(digests))})
+            return {row.digest: _document(row) for row in rows}
+
+
+DOCUMENTS = (
+    select(MANIFESTS.c.digest, MANIFESTS.c.metadata, truth.bodies.c.body)
+    .join(truth.bodies, truth.bodies.c.digest == MANIFESTS.c.digest)
+    .where(MANIFESTS.c.digest.in_(bindparam("digests", expanding=True)))
+)
 
 
 def sources_of(conn: Connection, digest: str) -> tuple[str, ...]:

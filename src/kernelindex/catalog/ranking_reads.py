@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import or_, select, true
+from sqlalchemy import bindparam, or_, select, true
 
 from kernelindex.catalog.cursors import check_limit
 from kernelindex.catalog.database import Database
@@ -89,10 +89,8 @@ class RankingReads(Database):
         """One cohort by its key, or by a prefix of it that names one."""
         if not key.startswith("sha256:"):
             key = f"sha256:{key}"
-        query = _current(COHORTS.c.doc, derived.operations.c.title)
-        query = query.where(COHORTS.c.key >= key, COHORTS.c.key < key + "g").limit(2)
         with self.reading() as conn:
-            rows = conn.execute(query).all()
+            rows = conn.execute(BY_KEY, {"start": key, "end": f"{key}g"}).all()
         return build_cohort(orjson.loads(rows[0].doc), rows[0].title) if len(rows) == 1 else None
 
     def entries(
@@ -107,7 +105,7 @@ class RankingReads(Database):
         if not keys:
             return {}
         with self.reading() as conn:
-            rows = conn.execute(_entries_query(keys, first, sorted(also))).all()
+            rows = _read_entries(conn, keys, first, sorted(also))
             memory = _memory(conn, keys)
         for text, slug, title in rows:
             doc = orjson.loads(text)
@@ -178,6 +176,13 @@ def _current(*columns: Any) -> Any:
     return select(*columns).select_from(joined)
 
 
+BY_KEY = (
+    _current(COHORTS.c.doc, derived.operations.c.title)
+    .where(COHORTS.c.key >= bindparam("start"), COHORTS.c.key < bindparam("end"))
+    .limit(2)
+)
+
+
 def _equal(**values: str | None) -> list[Any]:
     return [COHORTS.c[name] == value for name, value in values.items() if value is not None]
 
@@ -232,7 +237,7 @@ def _has_dtypes(operation: str | None, dtypes: tuple[str, ...]) -> Any:
     return COHORTS.c.shape_key.in_(query)
 
 
-def _entries_query(keys: Sequence[str], first: int | None, also: Sequence[str]) -> Any:
+def _entries_query() -> Any:
     """Current entries in rank order, with what their implementations are called now."""
     names, manifests = derived.names, truth.manifests
     joined = (
@@ -242,20 +247,31 @@ def _entries_query(keys: Sequence[str], first: int | None, also: Sequence[str]) 
         .join(names, names.c.digest == ENTRIES.c.implementation_digest, isouter=True)
         .join(manifests, manifests.c.digest == ENTRIES.c.implementation_digest, isouter=True)
     )
-    query = (
+    return (
         select(ENTRIES.c.doc, names.c.slug, manifests.c.title)
         .select_from(joined)
-        .where(ENTRIES.c.cohort_key.in_(keys))
+        .where(ENTRIES.c.cohort_key.in_(bindparam("keys", expanding=True)))
         .order_by(ENTRIES.c.cohort_key, ENTRIES.c.position)
     )
-    if first is not None:
-        query = query.where((ENTRIES.c.position <= first) | ENTRIES.c.entry_key.in_(also))
-    return query
 
 
-def _memory(conn: Connection, keys: Sequence[str]) -> dict[tuple[str, str], tuple[str, int]]:
-    """Peak memory measured apart: (cohort, entry key) -> (run, bytes), the lower median."""
-    query = (
+ALL_ENTRIES = _entries_query()
+FIRST_ENTRIES = ALL_ENTRIES.where(
+    (ENTRIES.c.position <= bindparam("first"))
+    | ENTRIES.c.entry_key.in_(bindparam("also", expanding=True))
+)
+
+
+def _read_entries(
+    conn: Connection, keys: Sequence[str], first: int | None, also: Sequence[str]
+) -> Sequence[Any]:
+    if first is None:
+        return conn.execute(ALL_ENTRIES, {"keys": keys}).all()
+    return conn.execute(FIRST_ENTRIES, {"keys": keys, "first": first, "also": also}).all()
+
+
+def _memory_query() -> Any:
+    return (
         select(COHORTS.c.key, RUNS.c.entry_key, RUNS.c.value, RUNS.c.digest)
         .select_from(COHORTS)
         .join(HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version))
@@ -266,11 +282,19 @@ def _memory(conn: Connection, keys: Sequence[str]) -> dict[tuple[str, str], tupl
             & (RUNS.c.hardware == COHORTS.c.hardware)
             & (RUNS.c.timed_pass == COHORTS.c.timed_pass),
         )
-        .where(COHORTS.c.key.in_(keys), COHORTS.c.metric != MEMORY_METRIC)
+        .where(COHORTS.c.key.in_(bindparam("keys", expanding=True)))
+        .where(COHORTS.c.metric != MEMORY_METRIC)
         .where(RUNS.c.reasons.is_(None), is_published(RUNS.c.digest))
     )
+
+
+MEMORY = _memory_query()
+
+
+def _memory(conn: Connection, keys: Sequence[str]) -> dict[tuple[str, str], tuple[str, int]]:
+    """Peak memory measured apart: (cohort, entry key) -> (run, bytes), the lower median."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
-    for key, entry_key, value, digest in conn.execute(query):
+    for key, entry_key, value, digest in conn.execute(MEMORY, {"keys": keys}):
         found[key, entry_key].append((value, digest))
     middle = {place: sorted(values)[(len(values) - 1) // 2] for place, values in found.items()}
     return {place: (digest, int(value)) for place, (value, digest) in middle.items()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import bindparam, func, select
 
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.ranking_reads import build_entry
@@ -35,7 +35,8 @@ RUNS, SHAPES = derived.runs, derived.shapes
 class RelativeRow:
     """A cohort that differs from a run's in the pass alone, or in one axis at most.
 
-    ``own`` are the entries of the run's line in rank order, ``other`` the best of any other.
+    ``own`` are the best entry of the run's line and those of its revision, in rank order,
+    ``other`` the best of any other line.
     """
 
     key: str
@@ -55,40 +56,44 @@ class RelativeReads(Database):
     def relatives(self, run: RunRow) -> list[RelativeRow]:
         """Cohorts on the run's device, for its metric and dtypes, that are near it, by key."""
         with self.reading() as conn:
-            listed = conn.execute(NEARBY, _setting(run))
-            keys = sorted(row.key for row in listed if _is_near(run, row))
+            setting = _setting(run)
+            sizes = conn.execute(OTHER_SIZES, setting)
+            near = {row.key for row in sizes if _is_near(run, row)}
+            keys = sorted(near.union(conn.execute(OTHER_PASSES, setting).scalars()))
             if not keys:
                 return []
             rows = conn.execute(DOCUMENTS, {"keys": keys})
             cohorts = [doc for row in rows if _fits(run, doc := orjson.loads(row.doc))]
-            values = {"keys": [doc["key"] for doc in cohorts], "mine": _keys_of(run.line["id"])}
-            own = _by_cohort(conn.execute(OWN, values))
+            mine = _keys_of(run.line["id"])
+            values = {"keys": [doc["key"] for doc in cohorts], "mine": mine}
+            own = _by_cohort(conn.execute(OWN, values), _keys_of(run.line["id"], run.revision))
             other = _by_cohort(conn.execute(OTHER, values))
         return [_relative(doc, own[doc["key"]], other[doc["key"]]) for doc in cohorts]
 
 
-def _nearby() -> Any:
-    """Key, shape, pass and axes of cohorts of the run's pass or shape, no document parsed."""
-    device = select(RUNS.c.hardware).where(RUNS.c.digest == bindparam("run")).scalar_subquery()
-    joined = COHORTS.join(
-        HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version)
-    ).join(SHAPES, SHAPES.c.shape_key == COHORTS.c.shape_key)
+def _other_sizes() -> Any:
+    """Cohorts of the run's pass with the axes of their shapes; old versions among them."""
     return (
-        select(COHORTS.c.key, COHORTS.c.shape_key, COHORTS.c.timed_pass, SHAPES.c.axes)
-        .select_from(joined)
+        select(COHORTS.c.key, SHAPES.c.axes)
+        .join(SHAPES, SHAPES.c.shape_key == COHORTS.c.shape_key)
         .where(
             COHORTS.c.operation == bindparam("operation"),
-            COHORTS.c.hardware == device,
+            COHORTS.c.hardware == DEVICE,
+            COHORTS.c.timed_pass == bindparam("timed_pass"),
             COHORTS.c.metric == bindparam("metric"),
-            COHORTS.c.entry_count > 0,
             SHAPES.c.dtypes == bindparam("dtypes"),
-            or_(
-                COHORTS.c.timed_pass == bindparam("timed_pass"),
-                COHORTS.c.shape_key == bindparam("shape_key"),
-            ),
         )
         .limit(MOST_COHORTS)
     )
+
+
+DEVICE = select(RUNS.c.hardware).where(RUNS.c.digest == bindparam("run")).scalar_subquery()
+OTHER_SIZES = _other_sizes()
+OTHER_PASSES = select(COHORTS.c.key).where(
+    COHORTS.c.shape_key == bindparam("shape_key"),
+    COHORTS.c.hardware == DEVICE,
+    COHORTS.c.metric == bindparam("metric"),
+)
 
 
 def _entries(*, own: bool) -> Any:
@@ -98,7 +103,7 @@ def _entries(*, own: bool) -> Any:
     )
     mine: Any = bindparam("mine")
     query = (
-        select(ENTRIES.c.cohort_key, ENTRIES.c.doc)
+        select(ENTRIES.c.cohort_key, ENTRIES.c.entry_key, ENTRIES.c.doc)
         .select_from(joined)
         .where(ENTRIES.c.cohort_key.in_(bindparam("keys", expanding=True)))
         .order_by(ENTRIES.c.cohort_key, ENTRIES.c.position)
@@ -115,7 +120,6 @@ def _entries(*, own: bool) -> Any:
     return query.where(ENTRIES.c.position == best)
 
 
-NEARBY = _nearby()
 DOCUMENTS = (
     select(COHORTS.c.doc)
     .join(HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version))
@@ -137,13 +141,11 @@ def _setting(run: RunRow) -> Json:
 
 
 def _is_near(run: RunRow, row: Any) -> bool:
-    """Whether a cohort is of the run's shape, or of one that differs in one axis."""
-    if row.shape_key == run.shape_key:
-        return True
+    """Whether a cohort's shape differs from the run's in one axis at most."""
     axes: Json = orjson.loads(row.axes)
     return (
         axes.keys() == run.axes.keys()
-        and sum(value != run.axes[name] for name, value in axes.items()) == 1
+        and sum(value != run.axes[name] for name, value in axes.items()) <= 1
     )
 
 
@@ -155,15 +157,18 @@ def _fits(run: RunRow, doc: Json) -> bool:
     )
 
 
-def _keys_of(line_id: str) -> str:
-    """How the entry keys of a line begin: they are JSON lists with its id first."""
-    return f"{json_text([line_id])[:-1]},"
+def _keys_of(*parts: str) -> str:
+    """How the entry keys of a line, and of a revision, begin: JSON lists of these first."""
+    return f"{json_text(parts)[:-1]},"
 
 
-def _by_cohort(rows: Iterable[Any]) -> dict[str, list[EntryRow]]:
+def _by_cohort(rows: Iterable[Any], wanted: str = "") -> dict[str, list[EntryRow]]:
+    """The first entry of each cohort, and those whose key begins as wanted."""
     found: dict[str, list[EntryRow]] = defaultdict(list)
     for row in rows:
-        found[row.cohort_key].append(build_entry(orjson.loads(row.doc)))
+        entries = found[row.cohort_key]
+        if not entries or (wanted and row.entry_key.startswith(wanted)):
+            entries.append(build_entry(orjson.loads(row.doc)))
     return found
 
 

@@ -83,6 +83,7 @@ cohorts = Table(
     Column("run_count", Integer, nullable=False),
     Column("doc", Words, nullable=False),
     Index("ix_cohorts_shape_key", "shape_key"),
+    Index("ix_cohorts_near", "operation", "hardware", "timed_pass", "metric", "shape_key"),
     Index("ix_cohorts_version", "version"),
 )
 for _column in ("operation", "device_family", "hardware"):
