@@ -73,14 +73,16 @@ def test_the_workload_of_record(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "endpoint", [one for one in ENDPOINTS if one.path not in EMPTY], ids=lambda one: one.name
+    "endpoint",
+    [one for one in ENDPOINTS if one.path not in EMPTY and one.key != "needed"],
+    ids=lambda one: one.name,
 )
 def test_an_address_answers_its_own_example(client: TestClient, endpoint: Any) -> None:
     path = endpoint.path.format(**{name: sample for name, (_, sample) in endpoint.inside.items()})
     given = {one.name: one.example for one in endpoint.parameters if one.required}
     body = endpoint.body["example"] if endpoint.body else None
     answer = client.request(endpoint.method, BASE + path, params=given, json=body)
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == endpoint.status, answer.text
     assert answer.headers["content-type"].startswith(endpoint.media_type)
     if endpoint.answer is not None:
         endpoint.answer.model_validate_json(answer.content)

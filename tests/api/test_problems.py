@@ -18,6 +18,7 @@ from kernelindex.api.routes import ENDPOINTS
 from kernelindex.catalog import Catalog
 from kernelindex.errors import CatalogError
 from tests.api.factories import BASE, Stand, make_client, raising, two_of_each
+from tests.api.test_community import PEOPLE
 from tests.support.shared import CHECKOUT
 
 Ask = Callable[[TestClient], Any]
@@ -163,7 +164,7 @@ def test_a_rate_is_a_problem(starter: Catalog) -> None:
 
 
 def test_every_code_is_produced_here() -> None:
-    assert {*PRODUCED, *AMBIGUOUS, *FAILING, *LIMITED} == set(CODES)
+    assert {*PRODUCED, *AMBIGUOUS, *FAILING, *LIMITED, *PEOPLE} == set(CODES)
 
 
 def test_every_code_of_an_address_is_in_the_table_and_every_other_is_used() -> None:
@@ -201,7 +202,9 @@ def test_a_cursor_of_other_filters_is_refused(client: TestClient) -> None:
 
 
 def test_a_wrong_method_says_which_are_right(client: TestClient) -> None:
-    assert client.delete(f"{BASE}/runs").headers["allow"] == "GET"
+    assert client.delete(f"{BASE}/runs").headers["allow"] == "GET, HEAD"
+    both = client.delete(f"{BASE}/resolve/kernel").headers["allow"]
+    assert both == "GET, HEAD, POST"
 
 
 def test_an_unlisted_code_falls_back_to_that_of_its_class() -> None:
