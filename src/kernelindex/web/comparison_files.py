@@ -1,0 +1,87 @@
+"""A comparison as a file: Markdown for an issue, CSV for a sheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
+
+from kernelindex.web import paths
+from kernelindex.web.show import value
+from kernelindex.web.visible import visible
+
+if TYPE_CHECKING:
+    from kernelindex.resolve.dossier import ComparedField, Comparison, RunLine
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|#!~&$@])")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def to_markdown(comparison: Comparison) -> str:
+    """Verdicts, then a table with a column for each run."""
+    runs = comparison.runs
+    head = ["", *(_plain(f"{place}. {_name(run)}") for place, run in enumerate(runs, 1))]
+    rows = [["value", *map(_value, runs)]]
+    rows += [_row(one, len(runs)) for one in comparison.fields]
+    rows.append(["run", *(f"`{run.digest}`" for run in runs)])
+    lines = [
+        "# Comparison of " + " and ".join(_plain(_name(run)) for run in runs),
+        "",
+        *(f"- {_plain(one.text)}" for one in comparison.verdicts),
+    ]
+    if comparison.first_difference:
+        lines.append(f"- First material difference: {_plain(comparison.first_difference)}")
+    table = [head, ["---"] * len(head), *rows]
+    lines += ["", *("| " + " | ".join(row) + " |" for row in table), ""]
+    return "\n".join(lines)
+
+
+def to_csv(comparison: Comparison) -> str:
+    """A line for each property, a column for each run; texts that look like formulas are quoted."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    runs = comparison.runs
+    writer.writerow(
+        ["property", "material", "same", *(f"run {n}" for n in range(1, len(runs) + 1))]
+    )
+    writer.writerow(["run", "no", "no", *(run.digest for run in runs)])
+    writer.writerow(["page", "no", "no", *(paths.run(run.digest) for run in runs)])
+    numbers = [run.primary.value if run.primary else "" for run in runs]
+    writer.writerow(["value", "no", _yes(len(set(numbers)) == 1), *numbers])
+    for one in comparison.fields:
+        cells = (_cell(text or "") for text in one.values)
+        writer.writerow([one.name, _yes(one.material), _yes(one.same), *cells])
+    verdicts = ["", *(one.verdict for one in comparison.verdicts)]
+    writer.writerow(["verdict against run 1", "no", "no", *verdicts])
+    ratios = ["", *(one.ratio or "" for one in comparison.verdicts)]
+    writer.writerow(["ratio to run 1", "no", "no", *ratios])
+    return out.getvalue()
+
+
+def _name(run: RunLine) -> str:
+    return f"{run.implementation.title} on {run.hardware}"
+
+
+def _value(run: RunLine) -> str:
+    primary = run.primary
+    return value(primary.value, primary.unit) if primary else "none"
+
+
+def _row(one: ComparedField, count: int) -> list[str]:
+    label = one.name if one.same else f"**{one.name}** (differs)"
+    return [label, *(_plain(one.values[place] or "not stated") for place in range(count))]
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is markup, on one line."""
+    return _MARKUP.sub(r"\\\1", " ".join(visible(text).split()))
+
+
+def _cell(text: str) -> str:
+    shown = visible(text)
+    return "'" + shown if shown.startswith(_FORMULA_STARTS) else shown
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

@@ -1,0 +1,167 @@
+"""Two to eight runs side by side: what differs, and what may be said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlencode
+
+import orjson
+from starlette.responses import Response
+
+from kernelindex.policy.verdicts import REASONS
+from kernelindex.resolve.compare import LEAST, MOST, compare_runs
+from kernelindex.resolve.numbers import scale_for
+from kernelindex.web import paths
+from kernelindex.web.asked import several
+from kernelindex.web.comparison_files import to_csv, to_markdown
+from kernelindex.web.context import Page, told
+from kernelindex.web.handling import page_route
+from kernelindex.web.show import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from kernelindex.catalog.catalog import Catalog
+    from kernelindex.resolve.dossier import ComparedField, Comparison, RunLine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """One column of the comparison."""
+
+    line: RunLine = field(metadata=told("the run"))
+    value: str = field(metadata=told("its number in the unit of all"))
+    exact: str = field(metadata=told("its number unrounded"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairWords:
+    """What may be said of one run against the first."""
+
+    text: str = field(metadata=told("the verdict, or why there is none"))
+    why: str = field(metadata=told("on which ground it is given, in words"))
+    run: str = field(metadata=told("path of the run"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparePage(Page):
+    """Runs side by side; without two runs, a form that asks for them."""
+
+    template: ClassVar[str] = "compare.html"
+
+    asked: tuple[str, ...] = field(metadata=told("runs that were asked for"))
+    comparison: Comparison | None = field(metadata=told("the comparison, where there is one"))
+    runs: tuple[ComparedRun, ...] = field(metadata=told("columns in the order asked for"))
+    pairs: tuple[PairWords, ...] = field(metadata=told("each further run against the first"))
+    material: tuple[ComparedField, ...] = field(metadata=told("what must be equal to rank"))
+    beside: tuple[ComparedField, ...] = field(metadata=told("what else there is to see"))
+    tolerance: str = field(metadata=told("below what a difference says nothing, and why"))
+    query: str = field(metadata=told("the parameters that name the runs, for downloads"))
+
+
+def compare(catalog: Catalog, request: Request) -> ComparePage:
+    """The runs named by ``run``, each against the first."""
+    asked = _asked(request)
+    if len(asked) < LEAST:
+        return _form(asked)
+    found = compare_runs(catalog, asked)
+    names = " and ".join(dict.fromkeys(one.implementation.title for one in found.runs))
+    query = urlencode([("run", paths.prefix(one.digest)) for one in found.runs])
+    return ComparePage(
+        title=f"Comparison of {names}",
+        description=found.summary,
+        path=f"/compare?{query}",
+        json_path=f"/api/v1/compare?{query}",
+        indexed=False,
+        asked=asked,
+        comparison=found,
+        runs=_columns(found),
+        pairs=tuple(
+            PairWords(
+                text=one.text,
+                why="; ".join(REASONS.get(code, code.replace("_", " ")) for code in one.reasons),
+                run=paths.run(one.run),
+            )
+            for one in found.verdicts
+        ),
+        material=tuple(one for one in found.fields if one.material),
+        beside=tuple(one for one in found.fields if not one.material and one.name != "value"),
+        tolerance=_tolerance(catalog, found),
+        query=query,
+    )
+
+
+def as_file(catalog: Catalog, request: Request) -> Response:
+    """The same as Markdown, CSV or JSON, by the ending of the address."""
+    found = compare_runs(catalog, _asked(request))
+    ending = request.url.path.rpartition(".")[2]
+    make, media = _FILES[ending]
+    body = make(found)
+    name = "-".join(paths.prefix(one.digest)[:8] for one in found.runs)
+    headers = {"content-disposition": f'inline; filename="compare-{name}.{ending}"'}
+    return Response(body, media_type=media, headers=headers)
+
+
+_FILES: dict[str, tuple[Callable[[Comparison], str | bytes], str]] = {
+    "md": (to_markdown, "text/markdown; charset=utf-8"),
+    "csv": (to_csv, "text/csv; charset=utf-8"),
+    "json": (lambda found: orjson.dumps(found.to_dict()), "application/json"),
+}
+
+
+def _asked(request: Request) -> tuple[str, ...]:
+    return tuple(one.strip() for one in several(request, "run", most=MOST))
+
+
+def _form(asked: tuple[str, ...]) -> ComparePage:
+    return ComparePage(
+        title="Compare runs",
+        description="Two to eight runs side by side: what differs, and what may be said of it.",
+        path="/compare",
+        asked=asked,
+        comparison=None,
+        runs=(),
+        pairs=(),
+        material=(),
+        beside=(),
+        tolerance="",
+        query="",
+    )
+
+
+def _columns(found: Comparison) -> tuple[ComparedRun, ...]:
+    """The runs with their numbers in one unit, where they share the stored one."""
+    numbers = [one.primary for one in found.runs if one.primary]
+    same = len({one.unit for one in numbers}) == 1
+    shared = scale_for([one.value for one in numbers], numbers[0].unit) if same else None
+    columns = []
+    for line in found.runs:
+        primary = line.primary
+        scale = shared or (scale_for([primary.value], primary.unit) if primary else None)
+        columns.append(
+            ComparedRun(
+                line=line,
+                value=scale.with_unit(primary.value) if primary and scale else "no number",
+                exact=exact(primary.value, primary.unit) if primary else "",
+            )
+        )
+    return tuple(columns)
+
+
+def _tolerance(catalog: Catalog, found: Comparison) -> str:
+    """``11.7 %, how far the source's own repeats lie apart``; empty across groups."""
+    key = next((one.values[0] for one in found.fields if one.name == "cohort"), None)
+    row = catalog.cohort(key) if found.comparable and key else None
+    if row is None or not row.tolerance.get("relative"):
+        return ""
+    basis = str(row.tolerance.get("basis") or "").replace("_", " ")
+    return f"{100 * row.tolerance['relative']:.1f} % ({basis})"
+
+
+routes = [
+    page_route("/compare", compare),
+    *(page_route(f"/compare.{ending}", as_file) for ending in ("md", "csv", "json")),
+]
