@@ -14,11 +14,16 @@ from kernelindex.catalog.rows import Found
 BASE = "/api/v1"
 
 
-def make_client(catalog: Any, **options: Any) -> TestClient:
-    """A client of the API mounted as the site mounts it; no rates unless asked for."""
+def make_app(catalog: Any, **options: Any) -> Starlette:
+    """The API mounted as the site mounts it, and the feeds; no rates unless asked for."""
     options.setdefault("rates", None)
     api = Mount(BASE, create_api(catalog, **options))
-    app = Starlette(routes=[*feeds.routes(catalog), api])
+    return Starlette(routes=[*feeds.routes(catalog), api])
+
+
+def make_client(catalog: Any, **options: Any) -> TestClient:
+    """A client of such an application."""
+    app = make_app(catalog, **options)
     return TestClient(app, raise_server_exceptions=False, follow_redirects=False)
 
 

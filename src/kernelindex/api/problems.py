@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match as RouteMatch
 
 from kernelindex.api.codes import CODES, Code, code_of
 from kernelindex.errors import (
@@ -121,7 +122,17 @@ async def _on_http(request: Request, error: Exception) -> Response:
         "route.not_found": "There is nothing here; /api/v1/openapi.json lists the addresses.",
         "route.method": f"This address does not take {request.method}.",
     }
-    return problem(code, details.get(code, str(error.detail)), headers=error.headers)
+    headers = {"Allow": _methods_at(request)} if code == "route.method" else None
+    return problem(code, details.get(code, str(error.detail)), headers=headers)
+
+
+def _methods_at(request: Request) -> str:
+    """Every method that an address takes; the router itself names those of one route."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        match, _ = route.matches(request.scope)
+        found |= set(route.methods or ()) if match is not RouteMatch.NONE else set()
+    return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))
 
 
 async def _on_unexpected(_request: Request, error: Exception) -> Response:

@@ -209,19 +209,9 @@ def _schema(kind: str | None, model: type[BaseModel]) -> dict[str, Any]:
     }
     if kind:
         named["kind"] = {"const": kind}
-    for name in schema["properties"]:
-        _plain_optional(schema["properties"], name)
     schema["properties"] = {**named, **schema["properties"]}
     schema["required"] = [*named, *schema.get("required", ())]
     return schema
-
-
-def _plain_optional(properties: dict[str, Any], name: str) -> None:
-    """An optional field is absent or has a value: null is described as neither."""
-    found = properties[name]
-    choices = [one for one in found.get("anyOf", ()) if one != {"type": "null"}]
-    if choices:
-        properties[name] = {**choices[0], "description": found.get("description", "")}
 
 
 ATTESTATION_EXAMPLE = {
