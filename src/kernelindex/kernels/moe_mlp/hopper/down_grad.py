@@ -49,67 +49,68 @@ def h_buffers(ring, s, layout: gl.constexpr):
 
 
 @gluon.jit
-def down_grad_load(
-    dy,
-    row_token,
-    w,
-    h,
-    tiles,
-    cap,
-    ring,
-    H: gl.constexpr,
-    I: gl.constexpr,
-    S: gl.constexpr,
+def down_grad_fill(
+    it, dy, w, h, tile, tokens, n0, ring, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr
 ):
+    """Fills the stages of one tile, products first, then gate and up; the next stage's number."""
     a_bufs, b_bufs, full, empty = ring
-    L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    e, row, end = tile
+    upper, lower = tokens
+    L: gl.constexpr = upper.type.layout.parent
     HL: gl.constexpr = h.layout
+    columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
+    p0 = dy + upper[:, None] * H + columns
+    p1 = dy + lower[:, None] * H + columns
+    two = row + 64 < end
+    for k in range(0, H, 64):
+        s = it % S
+        bar = full.index(s)
+        wait_empty(empty, it, S)
+        mbarrier.expect(bar, w.block_type.nbytes)
+        tma.async_copy_global_to_shared(w, [e * H + k, n0], bar, b_bufs.index(s))
+        async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), p0 + k)
+        if two:
+            async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), p1 + k)
+        publish(full, it, S)
+        it += 1
+    for q in gl.static_range(4):
+        bar = full.index(it % S)
+        wait_empty(empty, it, S)
+        gate_buf, up_buf = h_buffers(ring, it % S, HL)
+        mbarrier.expect(bar, 2 * h.block_type.nbytes)
+        tma.async_copy_global_to_shared(h, [row, n0 + q * 64], bar, gate_buf)
+        tma.async_copy_global_to_shared(h, [row, I + n0 + q * 64], bar, up_buf)
+        publish(full, it, S)
+        it += 1
+    return it
+
+
+@gluon.jit
+def down_grad_load(
+    dy, row_token, w, h, tiles, cap, ring, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr
+):
+    L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     NT: gl.constexpr = I // 256
     n_items = gl.load(tiles + 6 * cap) * NT
     step = gl.num_programs(0)
     first = gl.program_id(0)
-    columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
     e1, row1, end1 = load_tile(tiles, cap, slot_at(first, n_items, NT), 0)
     e2, row2, end2 = load_tile(tiles, cap, slot_at(first + step, n_items, NT), 0)
-    parts1 = load_parts(tiles, cap, slot_at(first, n_items, NT))
     upper1, lower1 = load_tokens(row_token, row1, end1, L)
     it = 0
     for t in range(first, n_items, step):
-        e, row, end, parts = e1, row1, end1, parts1
+        e, row, end = e1, row1, end1
         upper, lower = upper1, lower1
         n0 = (t % NT) * 256
+        parts = load_parts(tiles, cap, t // NT)
         e1, row1, end1 = e2, row2, end2
         upper1, lower1 = load_tokens(row_token, row1, end1, L)
-        parts1 = load_parts(tiles, cap, slot_at(t + step, n_items, NT))
         e2, row2, end2 = load_tile(tiles, cap, slot_at(t + 2 * step, n_items, NT), 0)
-        for part in range(parts):
-            if part > 0:
-                e, row, end = load_tile(tiles, cap, t // NT, 1)
-                upper, lower = load_tokens(row_token, row, end, L)
-            p0 = dy + upper[:, None] * H + columns
-            p1 = dy + lower[:, None] * H + columns
-            two = row + 64 < end
-            for k in range(0, H, 64):
-                s = it % S
-                bar = full.index(s)
-                wait_empty(empty, it, S)
-                mbarrier.expect(bar, w.block_type.nbytes)
-                tma.async_copy_global_to_shared(w, [e * H + k, n0], bar, b_bufs.index(s))
-                async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(0, 64), p0 + k)
-                if two:
-                    async_copy.async_copy_global_to_shared(a_bufs.index(s).slice(64, 64), p1 + k)
-                publish(full, it, S)
-                it += 1
-            for q in gl.static_range(4):
-                s = it % S
-                bar = full.index(s)
-                wait_empty(empty, it, S)
-                gate_buf, up_buf = h_buffers(ring, s, HL)
-                mbarrier.expect(bar, 2 * h.block_type.nbytes)
-                tma.async_copy_global_to_shared(h, [row, n0 + q * 64], bar, gate_buf)
-                tma.async_copy_global_to_shared(h, [row, I + n0 + q * 64], bar, up_buf)
-                publish(full, it, S)
-                it += 1
+        it = down_grad_fill(it, dy, w, h, (e, row, end), (upper, lower), n0, ring, H, I, S)
+        if parts > 1:
+            e, row, end = load_tile(tiles, cap, t // NT, 1)
+            upper, lower = load_tokens(row_token, row, end, L)
+            it = down_grad_fill(it, dy, w, h, (e, row, end), (upper, lower), n0, ring, H, I, S)
     async_copy.wait_group(0)
 
 

@@ -31,35 +31,52 @@ from .ring import (
 
 
 @gluon.jit
+def gemm_fill(
+    it,
+    a,
+    w,
+    row,
+    e,
+    n0,
+    ring,
+    N: gl.constexpr,
+    K: gl.constexpr,
+    S: gl.constexpr,
+    TRANS: gl.constexpr,
+):
+    """Fills the stages of one tile; the next stage's number."""
+    a_bufs, b_bufs, full, empty = ring
+    for k in range(0, K, 64):
+        s = it % S
+        bar = full.index(s)
+        wait_empty(empty, it, S)
+        mbarrier.expect(bar, a.block_type.nbytes + w.block_type.nbytes)
+        tma.async_copy_global_to_shared(a, [row, k], bar, a_bufs.index(s))
+        if TRANS:
+            tma.async_copy_global_to_shared(w, [e * N + n0, k], bar, b_bufs.index(s))
+        else:
+            tma.async_copy_global_to_shared(w, [e * K + k, n0], bar, b_bufs.index(s))
+        it += 1
+    return it
+
+
+@gluon.jit
 def gemm_load(
     a, w, tiles, cap, ring, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr
 ):
-    a_bufs, b_bufs, full, empty = ring
     NT: gl.constexpr = N // 256
     n_items = gl.load(tiles + 6 * cap) * NT
     step = gl.num_programs(0)
-    e1, row1, end1 = load_tile(tiles, cap, slot_at(gl.program_id(0), n_items, NT), 0)
-    parts1 = load_parts(tiles, cap, slot_at(gl.program_id(0), n_items, NT))
+    e1, row1, _end = load_tile(tiles, cap, slot_at(gl.program_id(0), n_items, NT), 0)
     it = 0
     for t in range(gl.program_id(0), n_items, step):
-        e, row, parts = e1, row1, parts1
-        n0 = (t % NT) * 256
-        e1, row1, end1 = load_tile(tiles, cap, slot_at(t + step, n_items, NT), 0)
-        parts1 = load_parts(tiles, cap, slot_at(t + step, n_items, NT))
-        for part in range(parts):
-            if part > 0:
-                e, row, _end = load_tile(tiles, cap, t // NT, 1)
-            for k in range(0, K, 64):
-                s = it % S
-                bar = full.index(s)
-                wait_empty(empty, it, S)
-                mbarrier.expect(bar, a.block_type.nbytes + w.block_type.nbytes)
-                tma.async_copy_global_to_shared(a, [row, k], bar, a_bufs.index(s))
-                if TRANS:
-                    tma.async_copy_global_to_shared(w, [e * N + n0, k], bar, b_bufs.index(s))
-                else:
-                    tma.async_copy_global_to_shared(w, [e * K + k, n0], bar, b_bufs.index(s))
-                it += 1
+        e, row = e1, row1
+        parts = load_parts(tiles, cap, t // NT)
+        e1, row1, _end = load_tile(tiles, cap, slot_at(t + step, n_items, NT), 0)
+        it = gemm_fill(it, a, w, row, e, (t % NT) * 256, ring, N, K, S, TRANS)
+        if parts > 1:
+            e, row, _end = load_tile(tiles, cap, t // NT, 1)
+            it = gemm_fill(it, a, w, row, e, (t % NT) * 256, ring, N, K, S, TRANS)
 
 
 @gluon.jit

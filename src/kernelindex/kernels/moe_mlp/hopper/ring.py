@@ -70,7 +70,11 @@ def load_tile(tiles, cap, slot, part):
 
 @gluon.jit
 def load_parts(tiles, cap, slot):
-    """2 for a slot of two half tiles, else 1."""
+    """How many tiles a slot holds: 2 for two half tiles, else 1.
+
+    To be read where it is used: Triton 3.6 lost this value when it was carried from one iteration of
+    a loop to the next as the bound of an inner loop.
+    """
     return gl.where(gl.load(tiles + 5 * cap + slot) > 0, 2, 1)
 
 

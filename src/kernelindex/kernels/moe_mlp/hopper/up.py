@@ -36,58 +36,58 @@ from .ring import (
 
 
 @gluon.jit
-def up_load(
-    x,
-    row_token,
-    w,
-    tiles,
-    cap,
-    ring,
-    H: gl.constexpr,
-    I: gl.constexpr,
-    S: gl.constexpr,
-):
+def up_fill(it, x, w, tile, tokens, n0, ring, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr):
+    """Fills the stages of one tile; the next stage's number."""
     a_bufs, b_bufs, full, empty = ring
+    e, row, end = tile
+    upper, lower = tokens
+    L: gl.constexpr = upper.type.layout.parent
+    columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
+    p0 = x + upper[:, None] * H + columns
+    p1 = x + lower[:, None] * H + columns
+    two = row + 64 < end
+    gate_row = e * (2 * I) + n0
+    for k in range(0, H, 64):
+        s = it % S
+        bar = full.index(s)
+        wait_empty(empty, it, S)
+        mbarrier.expect(bar, 2 * w.block_type.nbytes)
+        gate_buf = b_bufs.index(s).slice(0, 128)
+        up_buf = b_bufs.index(s).slice(128, 128)
+        tma.async_copy_global_to_shared(w, [gate_row, k], bar, gate_buf)
+        tma.async_copy_global_to_shared(w, [gate_row + I, k], bar, up_buf)
+        async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
+        if two:
+            async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
+        publish(full, it, S)
+        it += 1
+    return it
+
+
+@gluon.jit
+def up_load(x, row_token, w, tiles, cap, ring, H: gl.constexpr, I: gl.constexpr, S: gl.constexpr):
     L: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
     NT: gl.constexpr = I // 128
     n_items = gl.load(tiles + 6 * cap) * NT
     step = gl.num_programs(0)
     first = gl.program_id(0)
-    columns = gl.arange(0, 64, gl.SliceLayout(0, L))[None, :]
     e1, row1, end1 = load_tile(tiles, cap, slot_at(first, n_items, NT), 0)
     e2, row2, end2 = load_tile(tiles, cap, slot_at(first + step, n_items, NT), 0)
-    parts1 = load_parts(tiles, cap, slot_at(first, n_items, NT))
     upper1, lower1 = load_tokens(row_token, row1, end1, L)
     it = 0
     for t in range(first, n_items, step):
-        e, row, end, parts = e1, row1, end1, parts1
+        e, row, end = e1, row1, end1
         upper, lower = upper1, lower1
+        n0 = (t % NT) * 128
+        parts = load_parts(tiles, cap, t // NT)
         e1, row1, end1 = e2, row2, end2
         upper1, lower1 = load_tokens(row_token, row1, end1, L)
-        parts1 = load_parts(tiles, cap, slot_at(t + step, n_items, NT))
         e2, row2, end2 = load_tile(tiles, cap, slot_at(t + 2 * step, n_items, NT), 0)
-        for part in range(parts):
-            if part > 0:
-                e, row, end = load_tile(tiles, cap, t // NT, 1)
-                upper, lower = load_tokens(row_token, row, end, L)
-            gate_row = e * (2 * I) + (t % NT) * 128
-            p0 = x + upper[:, None] * H + columns
-            p1 = x + lower[:, None] * H + columns
-            two = row + 64 < end
-            for k in range(0, H, 64):
-                s = it % S
-                bar = full.index(s)
-                gate_buf = b_bufs.index(s).slice(0, 128)
-                up_buf = b_bufs.index(s).slice(128, 128)
-                wait_empty(empty, it, S)
-                mbarrier.expect(bar, 2 * w.block_type.nbytes)
-                tma.async_copy_global_to_shared(w, [gate_row, k], bar, gate_buf)
-                tma.async_copy_global_to_shared(w, [gate_row + I, k], bar, up_buf)
-                async_copy.async_copy_global_to_shared(a_bufs.index(2 * s), p0 + k)
-                if two:
-                    async_copy.async_copy_global_to_shared(a_bufs.index(2 * s + 1), p1 + k)
-                publish(full, it, S)
-                it += 1
+        it = up_fill(it, x, w, (e, row, end), (upper, lower), n0, ring, H, I, S)
+        if parts > 1:
+            e, row, end = load_tile(tiles, cap, t // NT, 1)
+            upper, lower = load_tokens(row_token, row, end, L)
+            it = up_fill(it, x, w, (e, row, end), (upper, lower), n0, ring, H, I, S)
     async_copy.wait_group(0)
 
 
