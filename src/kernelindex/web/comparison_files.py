@@ -23,7 +23,7 @@ def to_markdown(comparison: Comparison) -> str:
     runs = comparison.runs
     head = ["", *(_plain(f"{place}. {_name(run)}") for place, run in enumerate(runs, 1))]
     rows = [["value", *map(_value, runs)]]
-    rows += [_row(one, len(runs)) for one in comparison.fields]
+    rows += [_row(one, len(runs)) for one in _fields(comparison)]
     rows.append(["run", *(f"`{run.digest}`" for run in runs)])
     lines = [
         "# Comparison of " + " and ".join(_plain(_name(run)) for run in runs),
@@ -49,7 +49,7 @@ def to_csv(comparison: Comparison) -> str:
     writer.writerow(["page", "no", "no", *(paths.run(run.digest) for run in runs)])
     numbers = [run.primary.value if run.primary else "" for run in runs]
     writer.writerow(["value", "no", _yes(len(set(numbers)) == 1), *numbers])
-    for one in comparison.fields:
+    for one in _fields(comparison):
         cells = (_cell(text or "") for text in one.values)
         writer.writerow([one.name, _yes(one.material), _yes(one.same), *cells])
     verdicts = ["", *(one.verdict for one in comparison.verdicts)]
@@ -57,6 +57,11 @@ def to_csv(comparison: Comparison) -> str:
     ratios = ["", *(one.ratio or "" for one in comparison.verdicts)]
     writer.writerow(["ratio to run 1", "no", "no", *ratios])
     return out.getvalue()
+
+
+def _fields(comparison: Comparison) -> list[ComparedField]:
+    """The properties; the value has a line of its own."""
+    return [one for one in comparison.fields if one.name != "value"]
 
 
 def _name(run: RunLine) -> str:
