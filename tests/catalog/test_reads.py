@@ -138,6 +138,14 @@ def test_search_finds_whole_words_first_and_suggests_spellings(catalog: Catalog)
     assert catalog.search_text("--").hits == ()
 
 
+def test_search_for_words_of_several_things_finds_each(catalog: Catalog) -> None:
+    hits = catalog.search_text("rowscale h100").hits
+    assert {hit.kind for hit in hits} == {"operation", "hardware"}
+    mixed = catalog.search_text("colscale nothinglikeit")
+    assert [hit.title for hit in mixed.hits] == ["colscale"]
+    assert catalog.search_text("RÖWSCALE").hits[0].title == "rowscale"
+
+
 def test_search_follows_names_that_change(catalog: Catalog) -> None:
     slugs = {hit.slug for hit in catalog.search_text("fast").hits}
     assert all(slug.startswith("fast-") for slug in slugs)

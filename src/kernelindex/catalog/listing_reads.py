@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from math import log10
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 KIND_WEIGHT = {"operation": 3.0, "hardware": 2.0, "project": 2.0, "implementation": 1.0}
 LEAST_SIMILAR = 0.7
 MOST_SUGGESTIONS = 5
+MOST_WORDS = 12
+KNOWN_WEIGHT = 0.25
+"""Per factor of ten in runs: enough to order like names, too little to beat a better one."""
 
 
 class ListingReads(Database):
@@ -118,16 +122,27 @@ class ListingReads(Database):
             return [FacetCount(**row._mapping) for row in conn.execute(query)]
 
     def search_text(self, query: str, limit: int = 20) -> SearchAnswer:
-        """Things whose names hold every word of the query, or spellings that exist."""
-        words = search_index.tokens_of(query)
+        """Things whose names hold every word of the query; else those that hold most.
+
+        Words that nothing holds come with spellings that exist.
+        """
+        words = list(dict.fromkeys(search_index.tokens_of(query)))[:MOST_WORDS]
         if not words:
             return SearchAnswer(hits=())
+        suggestions: tuple[str, ...] = ()
         with self.reading() as conn:
             rows = search_index.matching(conn, words)
             if not rows:
-                return SearchAnswer(hits=(), suggestions=_spellings(conn, words))
+                rows = search_index.matching(conn, words, every=False)
+                unknown = [word for word in words if not _is_held(rows, word)]
+                suggestions = _spellings(conn, unknown)
         hits = sorted((_hit(row, words) for row in rows), key=_order)
-        return SearchAnswer(hits=tuple(hits[:limit]))
+        return SearchAnswer(hits=tuple(hits[:limit]), suggestions=suggestions)
+
+
+def _is_held(rows: list[Any], word: str) -> bool:
+    """Whether a word begins a word of any of the documents."""
+    return any(f" {word}" in f" {row.words}" for row in rows)
 
 
 def _operation(row: Any) -> OperationRow:
@@ -150,7 +165,9 @@ def _hit(row: Any, words: list[str]) -> SearchHit:
     whole = sum(word in have for word in words) / len(words)
     name = set(search_index.tokens_of(f"{row.slug} {row.title}"))
     share = len(name & set(words)) / max(len(name), 1)
-    score = KIND_WEIGHT[row.kind] * (0.5 + whole) + 2.0 * share
+    held = sum(_is_held([row], word) for word in words) / len(words)
+    known = KNOWN_WEIGHT * log10(1 + row.run_count)
+    score = held * (KIND_WEIGHT[row.kind] * (0.5 + whole) + 2.0 * share + known)
     return SearchHit(
         kind=row.kind,
         slug=row.slug,

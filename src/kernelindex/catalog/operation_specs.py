@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 OPERATION_KIND = "OperationSpec"
 NO_COUNTS = (0, 0, 0, 0)
+ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""Aliases that are ids of another index find the operation but are no name of it."""
 
 
 def refresh_operations(conn: Connection, touched: Touched) -> None:
@@ -102,7 +105,8 @@ def _aliases(conn: Connection, digests: list[str]) -> dict[str, set[str]]:
         query = select(table.c.digest, table.c.alias).where(table.c.kind == OPERATION_KIND)
         for part in bulk.chunks(digests, bulk.IN_CHUNK):
             for digest, alias in conn.execute(query.where(table.c.digest.in_(part))):
-                found[digest].add(alias)
+                if not ID.fullmatch(alias):
+                    found[digest].add(alias)
     return found
 
 

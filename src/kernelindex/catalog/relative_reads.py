@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func, or_, select
 
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.ranking_reads import build_entry
@@ -57,7 +58,7 @@ class RelativeReads(Database):
         """Cohorts on the run's device, for its metric and dtypes, that are near it, by key."""
         with self.reading() as conn:
             setting = _setting(run)
-            sizes = conn.execute(OTHER_SIZES, setting)
+            sizes = conn.execute(_other_sizes(len(run.axes)), setting) if run.axes else ()
             near = {row.key for row in sizes if _is_near(run, row)}
             keys = sorted(near.union(conn.execute(OTHER_PASSES, setting).scalars()))
             if not keys:
@@ -71,29 +72,35 @@ class RelativeReads(Database):
         return [_relative(doc, own[doc["key"]], other[doc["key"]]) for doc in cohorts]
 
 
-def _other_sizes() -> Any:
-    """Cohorts of the run's pass with the axes of their shapes; old versions among them."""
-    return (
-        select(COHORTS.c.key, SHAPES.c.axes)
-        .join(SHAPES, SHAPES.c.shape_key == COHORTS.c.shape_key)
-        .where(
-            COHORTS.c.operation == bindparam("operation"),
-            COHORTS.c.hardware == DEVICE,
-            COHORTS.c.timed_pass == bindparam("timed_pass"),
-            COHORTS.c.metric == bindparam("metric"),
-            SHAPES.c.dtypes == bindparam("dtypes"),
-        )
-        .limit(MOST_COHORTS)
-    )
-
-
 DEVICE = select(RUNS.c.hardware).where(RUNS.c.digest == bindparam("run")).scalar_subquery()
-OTHER_SIZES = _other_sizes()
 OTHER_PASSES = select(COHORTS.c.key).where(
     COHORTS.c.shape_key == bindparam("shape_key"),
     COHORTS.c.hardware == DEVICE,
     COHORTS.c.metric == bindparam("metric"),
 )
+
+
+@cache
+def _other_sizes(axes: int) -> Any:
+    """Cohorts of the run's pass whose shapes are as the run's with one of its axes open.
+
+    A pattern for each axis finds them among the shapes, of which gemm has 620, faster than
+    looking at the shapes of all cohorts. Old versions of cohorts are among them.
+    """
+    patterns = [SHAPES.c.axes.like(bindparam(f"axis_{number}")) for number in range(axes)]
+    return (
+        select(COHORTS.c.key, SHAPES.c.axes)
+        .join(SHAPES, SHAPES.c.shape_key == COHORTS.c.shape_key)
+        .where(
+            SHAPES.c.operation == bindparam("operation"),
+            SHAPES.c.dtypes == bindparam("dtypes"),
+            or_(*patterns),
+            COHORTS.c.hardware == DEVICE,
+            COHORTS.c.timed_pass == bindparam("timed_pass"),
+            COHORTS.c.metric == bindparam("metric"),
+        )
+        .limit(MOST_COHORTS)
+    )
 
 
 def _entries(*, own: bool) -> Any:
@@ -112,9 +119,11 @@ def _entries(*, own: bool) -> Any:
         return query.where(func.substr(ENTRIES.c.entry_key, 1, func.length(mine)) == mine)
     rest = ENTRIES.alias("rest")
     best = (
-        select(func.min(rest.c.position))
-        .where(rest.c.cohort_key == ENTRIES.c.cohort_key, rest.c.version == ENTRIES.c.version)
+        select(rest.c.position)
+        .where(rest.c.cohort_key == HEADS.c.key, rest.c.version == HEADS.c.version)
         .where(func.substr(rest.c.entry_key, 1, func.length(mine)) != mine)
+        .order_by(rest.c.position)
+        .limit(1)
         .scalar_subquery()
     )
     return query.where(ENTRIES.c.position == best)
@@ -137,7 +146,13 @@ def _setting(run: RunRow) -> Json:
         "dtypes": json_text(run.dtypes),
         "timed_pass": run.timed_pass,
         "shape_key": run.shape_key,
+        **{f"axis_{number}": text for number, text in enumerate(_patterns(run.axes))},
     }
+
+
+def _patterns(axes: Json) -> list[str]:
+    """The axes as stored, each time with another one open; ``_`` in a name matches more."""
+    return [json_text({**axes, name: "%"}).replace('"%"', "%") for name in sorted(axes)]
 
 
 def _is_near(run: RunRow, row: Any) -> bool:

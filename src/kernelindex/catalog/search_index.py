@@ -7,7 +7,8 @@ and a query is a list of such words, each matched as a prefix.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+import unicodedata
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, literal_column, select, text
 
@@ -16,14 +17,14 @@ from kernelindex.catalog.tables import derived
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
 TOKEN = re.compile(r"[^\W_]+")
 CANDIDATES = 300
 
 _SQLITE = (
     "CREATE VIRTUAL TABLE search_fts USING fts5(words, content='search_documents', "
-    "content_rowid='number', tokenize='unicode61', prefix='2 3 4')",
+    "content_rowid='number', tokenize='unicode61 remove_diacritics 0', prefix='2 3 4')",
     "CREATE TRIGGER search_fts_insert AFTER INSERT ON search_documents BEGIN "
     "INSERT INTO search_fts(rowid, words) VALUES (new.number, new.words); END",
     "CREATE TRIGGER search_fts_delete AFTER DELETE ON search_documents BEGIN "
@@ -50,8 +51,13 @@ def drop(conn: Connection) -> None:
 
 
 def tokens_of(words: str) -> list[str]:
-    """The plain lower-case words of a text, in order."""
-    return TOKEN.findall(words.lower())
+    """The plain words of a text, in order: lower case, without diacritics."""
+    return TOKEN.findall(_fold(words))
+
+
+def _fold(words: str) -> str:
+    parts = unicodedata.normalize("NFKD", words.lower())
+    return "".join(part for part in parts if not unicodedata.combining(part))
 
 
 def indexed_words(texts: Iterable[str]) -> str:
@@ -60,7 +66,7 @@ def indexed_words(texts: Iterable[str]) -> str:
     ``rms_norm`` gives ``norm rms rmsnorm``, so that ``rmsnorm`` finds it.
     """
     found: set[str] = set()
-    for part in " ".join(texts).lower().split():
+    for part in _fold(" ".join(texts)).split():
         words = TOKEN.findall(part)
         found.update(words)
         if 1 < len(words) <= 4:
@@ -68,8 +74,8 @@ def indexed_words(texts: Iterable[str]) -> str:
     return " ".join(sorted(found))
 
 
-def matching(conn: Connection, words: list[str]) -> list[Row[tuple[str, str, str, str, str, int]]]:
-    """Documents that hold every word (as a prefix), those with most runs first."""
+def matching(conn: Connection, words: list[str], *, every: bool = True) -> list[Any]:
+    """Documents that hold every word (or any), as prefixes; those with most runs first."""
     table = derived.search_documents
     query = select(
         table.c.kind,
@@ -81,12 +87,14 @@ def matching(conn: Connection, words: list[str]) -> list[Row[tuple[str, str, str
     )
     if conn.dialect.name == "postgresql":
         condition = text("vector @@ to_tsquery('simple', :words)").bindparams(
-            bindparam("words", " & ".join(f"'{word}':*" for word in words))
+            bindparam("words", (" & " if every else " | ").join(f"'{word}':*" for word in words))
         )
     else:
         condition = text(
             "search_documents.number IN "
             "(SELECT rowid FROM search_fts WHERE search_fts MATCH :words)"
-        ).bindparams(bindparam("words", " AND ".join(f'"{word}"*' for word in words)))
+        ).bindparams(
+            bindparam("words", (" AND " if every else " OR ").join(f'"{word}"*' for word in words))
+        )
     ordered = query.where(condition).order_by(literal_column("run_count").desc(), table.c.slug)
     return list(conn.execute(ordered.limit(CANDIDATES)))
