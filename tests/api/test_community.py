@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -23,7 +24,15 @@ from kernelindex.community import (
     list_contributions,
     revoke_key,
 )
-from tests.community.factories import HOSTILE, Clock, fill, make_key, note, report, reproduction
+from tests.community.factories import (
+    HOSTILE,
+    Clock,
+    filled_copy,
+    make_key,
+    note,
+    report,
+    reproduction,
+)
 
 NOTES, REPORTS = "/attestations", "/reports"
 
@@ -58,10 +67,10 @@ class Site:
 
 
 @pytest.fixture
-def site(sqlite_url: str) -> Iterator[Site]:
+def site(tmp_path: Path) -> Iterator[Site]:
     clock = Clock()
-    with Catalog.open(sqlite_url) as catalog:
-        fast, _ = fill(catalog)
+    url, fast, _ = filled_copy(tmp_path)
+    with Catalog.open(url) as catalog:
         app = create_api(catalog, rates=None)
         app.state.clock = clock
         with TestClient(app, raise_server_exceptions=False) as client:

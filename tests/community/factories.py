@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from kernelindex.catalog import Catalog, import_records
+from kernelindex.catalog.intake import Row
 from kernelindex.community import (
     Contribution,
     IssuedKey,
@@ -96,8 +102,29 @@ def send_report(
 
 def fill(database: Catalog) -> tuple[str, str]:
     """Import two runs of one cohort; returns the digests of the fast and the slow one."""
-    world = World()
-    rows = [world.row("fast", 1000), world.row("slow", 3000)]
+    rows = _two_runs()
     import_records(database, make_snapshot(), rows)
     fast, slow = (row.observation.run_digest for row in rows if row.observation)
     return fast, slow
+
+
+def filled_copy(folder: Path) -> tuple[str, str, str]:
+    """URL of a SQLite catalog of its own that ``fill`` filled, and the two digests."""
+    shutil.copyfile(_filled(), folder / "filled.db")
+    fast, slow = (row.observation.run_digest for row in _two_runs() if row.observation)
+    return f"sqlite:///{folder / 'filled.db'}", fast, slow
+
+
+def _two_runs() -> list[Row]:
+    world = World()
+    return [world.row("fast", 1000), world.row("slow", 3000)]
+
+
+@cache
+def _filled() -> Path:
+    """One filled catalog to copy, made once in a process."""
+    folder = Path(tempfile.mkdtemp(prefix="ki-filled-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with Catalog.create(f"sqlite:///{folder / 'ki.db'}") as database:
+        fill(database)
+    return folder / "ki.db"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -14,7 +15,7 @@ from starlette.testclient import TestClient
 
 from kernelindex.catalog import Catalog
 from kernelindex.site import create_app
-from tests.community.factories import Clock, fill, make_key
+from tests.community.factories import Clock, filled_copy, make_key
 
 
 class FormReader(HTMLParser):
@@ -110,11 +111,11 @@ class Site:
 
 
 @contextmanager
-def open_site(url: str) -> Iterator[Site]:
-    """The site over an empty catalog that is filled here."""
+def open_site(folder: Path) -> Iterator[Site]:
+    """The site over a catalog of its own in a folder."""
     clock = Clock()
+    url, fast, slow = filled_copy(folder)
     with Catalog.open(url) as catalog:
-        fast, slow = fill(catalog)
         app = create_app(catalog=catalog)
         app.state.clock = clock
         site = Site(catalog, clock, app, None, fast, slow)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -20,8 +21,8 @@ from tests.web.people import Site, open_site, read_form
 
 
 @pytest.fixture
-def site(sqlite_url: str) -> Iterator[Site]:
-    with open_site(sqlite_url) as opened:
+def site(tmp_path: Path) -> Iterator[Site]:
+    with open_site(tmp_path) as opened:
         yield opened
 
 
