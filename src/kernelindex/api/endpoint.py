@@ -108,14 +108,20 @@ def _callable(endpoint: Endpoint, catalog: Catalog) -> Callable[[Request], Await
             if endpoint.reads_body:
                 given += (await read_json(request, endpoint.reads_body),)
             if threaded:
-                return await run_in_threadpool(handler, *given)
-            return handler(*given)
+                return await run_in_threadpool(_in_one_state, handler, *given)
+            return _in_one_state(handler, *given)
         except ClientDisconnect:
             raise
         except Exception as error:  # every one of them is a documented problem
             return refuse(error)
 
     return answer
+
+
+def _in_one_state(handler: Handler, catalog: Catalog, *given: Any) -> Response:
+    """The handler's answer, all its reads from one state and within one time limit."""
+    with catalog.snapshot():
+        return handler(catalog, *given)
 
 
 def _responses(endpoint: Endpoint) -> dict[int | str, dict[str, Any]]:
