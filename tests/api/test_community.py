@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from tests.community.factories import (
     HOSTILE,
     Clock,
     filled_copy,
+    filled_switch,
     make_key,
     note,
     report,
@@ -66,15 +68,21 @@ class Site:
         return found
 
 
+@cache
+def _app() -> Any:
+    """One application for all tests; each puts its own catalog behind it."""
+    return create_api(filled_switch(), rates=None)  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     clock = Clock()
     url, fast, _ = filled_copy(tmp_path)
     with Catalog.open(url) as catalog:
-        app = create_api(catalog, rates=None)
-        app.state.clock = clock
-        with TestClient(app, raise_server_exceptions=False) as client:
-            yield Site(catalog, clock, app, client, fast)
+        filled_switch().target = catalog
+        app = _app()
+        app.state.clock, app.state.quotas = clock, Quotas()
+        yield Site(catalog, clock, app, TestClient(app, raise_server_exceptions=False), fast)
 
 
 def refused(answer: httpx2.Response, code: str) -> ProblemDetails:

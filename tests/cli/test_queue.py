@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,14 @@ import pytest
 from kernelindex.catalog import Catalog
 from kernelindex.community import accepted_on, submit_attestation
 from tests.cli.factories import Outcome, Terminal
-from tests.community.factories import Clock, fill, make_key, reproduction, send_note, send_report
+from tests.community.factories import (
+    Clock,
+    filled_copy,
+    make_key,
+    reproduction,
+    send_note,
+    send_report,
+)
 
 
 @dataclass
@@ -33,11 +41,11 @@ class Queue:
 
 
 @pytest.fixture
-def queue(terminal: Terminal, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Queue]:
+def queue(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Queue]:
     monkeypatch.setenv("KI_ACTOR", "eve")
     clock = Clock()
-    with Catalog.open(sqlite_url) as catalog:
-        fast, slow = fill(catalog)
+    url, fast, slow = filled_copy(tmp_path)
+    with Catalog.open(url) as catalog:
         report = send_report(catalog, clock, run=fast)
         clock.pass_s(60)
         note = send_note(catalog, clock, make_key(catalog, clock), "a \x1b[2J\u202enote", run=slow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from kernelindex.catalog import Catalog
+from kernelindex.community import Quotas
 from kernelindex.site import create_app
-from tests.community.factories import Clock, filled_copy, make_key
+from tests.community.factories import Clock, filled_copy, filled_switch, make_key
 
 
 class FormReader(HTMLParser):
@@ -110,14 +112,20 @@ class Site:
         return Browser(TestClient(self.app, base_url=base, follow_redirects=False))
 
 
+@cache
+def _app() -> Starlette:
+    """One application for all tests; each puts its own catalog behind it."""
+    return create_app(catalog=filled_switch())  # type: ignore[arg-type]
+
+
 @contextmanager
 def open_site(folder: Path) -> Iterator[Site]:
     """The site over a catalog of its own in a folder."""
     clock = Clock()
     url, fast, slow = filled_copy(folder)
     with Catalog.open(url) as catalog:
-        app = create_app(catalog=catalog)
-        app.state.clock = clock
+        app = _app()
+        app.state.catalog, app.state.clock, app.state.quotas = catalog, clock, Quotas()
         site = Site(catalog, clock, app, None, fast, slow)  # type: ignore[arg-type]
         site.browser = site.new_browser()
         yield site
