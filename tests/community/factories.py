@@ -102,17 +102,14 @@ def send_report(
 
 def fill(database: Catalog) -> tuple[str, str]:
     """Import two runs of one cohort; returns the digests of the fast and the slow one."""
-    rows = _two_runs()
-    import_records(database, make_snapshot(), rows)
-    fast, slow = (row.observation.run_digest for row in rows if row.observation)
-    return fast, slow
+    import_records(database, make_snapshot(), _two_runs())
+    return _two_digests()
 
 
 def filled_copy(folder: Path) -> tuple[str, str, str]:
     """URL of a SQLite catalog of its own that ``fill`` filled, and the two digests."""
     shutil.copyfile(_filled(), folder / "filled.db")
-    fast, slow = (row.observation.run_digest for row in _two_runs() if row.observation)
-    return f"sqlite:///{folder / 'filled.db'}", fast, slow
+    return f"sqlite:///{folder / 'filled.db'}", *_two_digests()
 
 
 class Switch:
@@ -136,6 +133,12 @@ def filled_switch() -> Switch:
 def _two_runs() -> list[Row]:
     world = World()
     return [world.row("fast", 1000), world.row("slow", 3000)]
+
+
+@cache
+def _two_digests() -> tuple[str, str]:
+    fast, slow = (row.observation.run_digest for row in _two_runs() if row.observation)
+    return fast, slow
 
 
 @cache
