@@ -25,6 +25,8 @@ GROUP_FILTERS = {
     "metric": COHORTS.c.metric,
     "shape_key": COHORTS.c.shape_key,
 }
+LEFT_OUT = "without_metric"
+"""A filter that leaves out one metric."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,10 @@ class GroupReads(Database):
         limit: int = cursors.DEFAULT_LIMIT,
         **filters: str | None,
     ) -> Page[CohortRow]:
-        """A page of groups that anything ranks in, those with most entries first."""
+        """A page of groups that anything ranks in, those with most entries first.
+
+        Filters: those of ``GROUP_FILTERS``, and ``without_metric``.
+        """
         chosen = {"list": "groups", **filters}
         after = cursors.decode_cursor(chosen, cursor, int, str)
         place = (COHORTS.c.entry_count, COHORTS.c.key)
@@ -112,7 +117,10 @@ def _current() -> Any:
 
 
 def _conditions(filters: dict[str, str | None]) -> list[Any]:
-    return [GROUP_FILTERS[name] == value for name, value in filters.items() if value is not None]
+    asked = {name: value for name, value in filters.items() if value is not None}
+    without = asked.pop(LEFT_OUT, None)
+    left_out = [] if without is None else [COHORTS.c.metric != without]
+    return [*left_out, *(GROUP_FILTERS[name] == value for name, value in asked.items())]
 
 
 def _count(row: Any) -> GroupCount:

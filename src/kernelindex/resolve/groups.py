@@ -61,7 +61,7 @@ def count_groups(catalog: GroupReads, **filters: str | None) -> tuple[GroupCount
 def list_groups(
     catalog: GroupReads, *, cursor: str | None = None, limit: int = 20, **filters: str | None
 ) -> GroupList:
-    """A page of groups; filters: operation, hardware, timed_pass, metric."""
+    """A page of groups; filters as of ``group_page``."""
     page = catalog.group_page(cursor=cursor, limit=limit, **filters)
     keys = tuple(row.key for row in page.rows)
     entries = catalog.entries(keys, first=FIRST) if keys else {}

@@ -58,7 +58,7 @@ class ComparePage(Page):
     pairs: tuple[PairWords, ...] = field(metadata=told("each further run against the first"))
     material: tuple[ComparedField, ...] = field(metadata=told("what must be equal to rank"))
     beside: tuple[ComparedField, ...] = field(metadata=told("what else there is to see"))
-    tolerance: str = field(metadata=told("below what a difference says nothing, and why"))
+    tolerance: str = field(metadata=told("where the tolerance of the group is from, with its size"))
     query: str = field(metadata=told("the parameters that name the runs, for downloads"))
 
 
@@ -152,13 +152,13 @@ def _columns(found: Comparison) -> tuple[ComparedRun, ...]:
 
 
 def _tolerance(catalog: Catalog, found: Comparison) -> str:
-    """``11.7 %, how far the source's own repeats lie apart``; empty across groups."""
+    """Where the tolerance of the group is from, with its size; empty across groups."""
     key = next((one.values[0] for one in found.fields if one.name == "cohort"), None)
     row = catalog.cohort(key) if found.comparable and key else None
     if row is None or not row.tolerance.get("relative"):
         return ""
     basis = str(row.tolerance.get("basis") or "").replace("_", " ")
-    return f"{100 * row.tolerance['relative']:.1f} % ({basis})"
+    return basis.replace("%", " %").replace("  %", " %")
 
 
 routes = [

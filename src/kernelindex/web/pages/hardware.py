@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from kernelindex.resolve.gpus import GpuDossier, GpuLine, list_gpus, show_gpu
+from kernelindex.registry.products import TERA
+from kernelindex.resolve.gpus import COPY, GpuDossier, GpuLine, Peak, list_gpus, show_gpu
+from kernelindex.resolve.numbers import significant
 from kernelindex.web import paths
 from kernelindex.web.context import Page, told
 from kernelindex.web.handling import page_route
 from kernelindex.web.listing import ListPage, Option, choice, list_fields, read_asked
+from kernelindex.web.show import align
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from markupsafe import Markup
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
@@ -31,11 +35,22 @@ class HardwareListPage(ListPage):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeakRow:
+    """One rate of a GPU as cells."""
+
+    name: str = field(metadata=told("dtype, or memory copy"))
+    nominal: Markup = field(metadata=told("nominal rate in the unit, padded to align"))
+    attainable: Markup = field(metadata=told("measured rate; empty where none was"))
+    unit: str = field(metadata=told("TFLOP/s, TOP/s or TB/s"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HardwarePage(Page):
     """One GPU."""
 
     template: ClassVar[str] = "hardware.html"
 
+    peaks: tuple[PeakRow, ...] = field(metadata=told("its rates, fastest first, copy last"))
     gpu: GpuDossier = field(metadata=told("its peaks with sources, and what was measured on it"))
 
 
@@ -70,7 +85,32 @@ def hardware(catalog: Catalog, request: Request) -> HardwarePage:
         section="Hardware",
         json_path=f"/api/v1{paths.hardware(gpu.id)}" if gpu.run_count else "",
         gpu=gpu,
+        peaks=_peaks(gpu.peaks),
     )
+
+
+def _peaks(peaks: Sequence[Peak]) -> tuple[PeakRow, ...]:
+    nominal = align([_rate(one.nominal) for one in peaks])
+    attainable = align([_rate(one.attainable) for one in peaks])
+    return tuple(
+        PeakRow(
+            name="memory copy" if one.name == COPY else one.name,
+            nominal=stated,
+            attainable=measured,
+            unit=_unit(one.name),
+        )
+        for one, stated, measured in zip(peaks, nominal, attainable, strict=True)
+    )
+
+
+def _rate(per_second: float | None) -> str:
+    return significant(per_second / TERA) if per_second else ""
+
+
+def _unit(name: str) -> str:
+    if name == COPY:
+        return "TB/s"
+    return "TOP/s" if name.startswith(("int", "uint")) else "TFLOP/s"
 
 
 _KEYS = {

@@ -99,6 +99,7 @@ def operation(catalog: Catalog, request: Request) -> OperationPage | Response:
         hardware=asked.value("gpu") or None,
         timed_pass=asked.value("pass") or None,
         metric=asked.value("metric") or None,
+        without_metric=None if asked.value("metric") else _beside(dossier.counts),
     )
     found = _sweeps(catalog, asked, row.slug)
     costs = bool(dossier.semantics.costs)
@@ -118,6 +119,11 @@ def operation(catalog: Catalog, request: Request) -> OperationPage | Response:
         roofline_path=_roofline_path(asked, costs, groups.groups),
         **list_fields(asked, filters, groups.cursor),
     )
+
+
+def _beside(counts: Sequence[GroupCountLine]) -> str | None:
+    """The metric that is left out where none is asked for, as it is measured beside another."""
+    return MEMORY if any(one.metric != MEMORY for one in counts) else None
 
 
 def _filters(asked: Asked, dossier: OperationDossier, labels: dict[str, str]) -> list[Filter]:
