@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, literal_column, select, union_all
 
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.rows import Found, StoredManifest
 from kernelindex.catalog.stored import read_body
 from kernelindex.catalog.tables import derived, truth
+from kernelindex.catalog.tables.types import Name
 from kernelindex.ids import parse_prefix
 
 if TYPE_CHECKING:
@@ -32,12 +33,15 @@ class LookupReads(Database):
 
         A name that several objects share finds them all (``via`` is ``name``).
         """
+        prefix = parse_prefix(ident)
+        values = {"ident": ident, "kind": kind, **_range_of(prefix or NO_DIGEST)}
         with self.reading() as conn:
-            for look in (_by_alias, _by_slug, _by_name, _by_digest):
-                found = look(conn, ident, kind)
+            rows = conn.execute(BY_ANY_NAME, values).all()
+            for via in ("alias", "slug", "name"):
+                found = _found((row for row in rows if row.via == via), via)
                 if found:
                     return found
-        return []
+            return _by_former_name(conn, ident, kind) or _found(rows, "digest")
 
     def manifest(self, digest: str) -> StoredManifest | None:
         """The manifest of a full digest, with its aliases and the sources that tell of it."""
@@ -101,70 +105,57 @@ def _document(row: Any) -> dict[str, Any]:
     }
 
 
-def _named(*conditions: Any) -> tuple[Any, Any]:
-    """A statement of what meets the conditions, of any kind and of the bound ``kind``."""
-    query = (
+def _named(via: str, *conditions: Any) -> Any:
+    """A statement of what meets the conditions, of the bound ``kind`` where there is one."""
+    kind: Any = bindparam("kind", type_=Name)
+    return (
         select(MANIFESTS.c.kind, MANIFESTS.c.digest, MANIFESTS.c.title, NAMES.c.slug)
-        .add_columns(MANIFESTS.c.stamp)
+        .add_columns(MANIFESTS.c.stamp, literal_column(f"'{via}'").label("via"))
         .join(NAMES, NAMES.c.digest == MANIFESTS.c.digest, isouter=True)
-        .where(*conditions)
+        .where(*conditions, (MANIFESTS.c.kind == kind) | kind.is_(None))
         .order_by(MANIFESTS.c.kind, MANIFESTS.c.digest)
         .limit(MOST_MATCHES)
     )
-    return query, query.where(MANIFESTS.c.kind == bindparam("kind"))
 
 
 _IDENT: Any = bindparam("ident")
 _ALIASED = select(truth.aliases.c.digest).where(truth.aliases.c.alias == _IDENT)
 _BETWEEN = (MANIFESTS.c.digest >= bindparam("start"), MANIFESTS.c.digest < bindparam("end"))
-BY_ALIAS = _named(MANIFESTS.c.digest.in_(_ALIASED))
-BY_SLUG = _named(NAMES.c.slug == _IDENT)
-BY_NAME = _named(MANIFESTS.c.base_slug == _IDENT)
-BY_SUFFIX = _named(MANIFESTS.c.base_slug == _IDENT, *_BETWEEN)
-BY_DIGEST = _named(*_BETWEEN)
-
-
-def _rows(conn: Connection, query: tuple[Any, Any], kind: str | None, **values: str) -> list[Any]:
-    if kind is None:
-        return list(conn.execute(query[0], values))
-    return list(conn.execute(query[1], {**values, "kind": kind}))
+BY_ANY_NAME = union_all(
+    *(
+        select(_named(via, *conditions).subquery())
+        for via, conditions in (
+            ("alias", (MANIFESTS.c.digest.in_(_ALIASED),)),
+            ("slug", (NAMES.c.slug == _IDENT,)),
+            ("name", (MANIFESTS.c.base_slug == _IDENT,)),
+            ("digest", _BETWEEN),
+        )
+    )
+)
+BY_FORMER_NAME = _named("slug", MANIFESTS.c.base_slug == _IDENT, *_BETWEEN)
+NO_DIGEST = "-"
 
 
 def _found(rows: Iterable[Any], via: str) -> list[Found]:
+    """The rows that were found in one way, by kind and digest; of a project its newest edition."""
+    kept = sorted(rows, key=lambda row: (row.kind, row.digest))
+    if via == "slug":
+        projects = [row for row in kept if row.kind == "SoftwareProject"]
+        newest = max(projects, key=lambda row: (row.stamp, row.digest), default=None)
+        kept = [row for row in kept if row.kind != "SoftwareProject" or row is newest]
     return [
         Found(kind=row.kind, digest=row.digest, title=row.title, slug=row.slug, via=via)
-        for row in rows
+        for row in kept
     ]
 
 
-def _by_alias(conn: Connection, ident: str, kind: str | None) -> list[Found]:
-    return _found(_rows(conn, BY_ALIAS, kind, ident=ident), "alias")
-
-
-def _by_slug(conn: Connection, ident: str, kind: str | None) -> list[Found]:
-    """By slug; the newest edition of a project."""
-    rows = _rows(conn, BY_SLUG, kind, ident=ident)
-    projects = [row for row in rows if row.kind == "SoftwareProject"]
-    newest = max(projects, key=lambda row: (row.stamp, row.digest), default=None)
-    kept = (row for row in rows if row.kind != "SoftwareProject" or row is newest)
-    return _found(kept, "slug")
-
-
-def _by_name(conn: Connection, ident: str, kind: str | None) -> list[Found]:
-    """By a name that several share, or by such a name with the digest that it had once."""
-    found = _found(_rows(conn, BY_NAME, kind, ident=ident), "name")
+def _by_former_name(conn: Connection, ident: str, kind: str | None) -> list[Found]:
+    """By a name that several share with the digest that it had once behind it."""
     parts = SUFFIXED.fullmatch(ident)
-    if found or parts is None:
-        return found
-    values = {"ident": parts["base"], **_range_of(parts["hex"])}
-    return _found(_rows(conn, BY_SUFFIX, kind, **values), "slug")
-
-
-def _by_digest(conn: Connection, ident: str, kind: str | None) -> list[Found]:
-    prefix = parse_prefix(ident)
-    if prefix is None:
+    if parts is None:
         return []
-    return _found(_rows(conn, BY_DIGEST, kind, **_range_of(prefix)), "digest")
+    values = {"ident": parts["base"], "kind": kind, **_range_of(parts["hex"])}
+    return _found(conn.execute(BY_FORMER_NAME, values), "slug")
 
 
 def _range_of(prefix: str) -> dict[str, str]:

@@ -22,12 +22,15 @@ from kernelindex.settings import database_url
 from kernelindex.site.guards import Guards
 from kernelindex.site.parts import all_routes
 from kernelindex.web.failures import HANDLERS
+from kernelindex.web.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-THREADS = 4
-"""Pages built at once: more only makes them wait for each other, as they share one core."""
+THREADS = 16
+"""Pages being built: all but a few of them wait for their turn, or for a slow read."""
+WAITING_TURNS = 4
+"""Pages that compute at once where each waits for a database on the network."""
 
 
 def create_app(
@@ -56,6 +59,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.catalog = opened
+    app.state.turns = Turns(WAITING_TURNS if opened.is_postgresql else 1)
     app.state.threads = anyio.CapacityLimiter(THREADS)
     app.add_middleware(Guards)
     return app

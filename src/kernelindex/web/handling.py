@@ -64,10 +64,11 @@ def redirect(path: str) -> Response:
 
 
 def _answer(build: Builder, request: Request) -> Response:
+    """Build and render one page, its reads from one state of the catalog."""
     catalog: Catalog = request.app.state.catalog
-    with catalog.snapshot():
+    with request.app.state.turns.turn(), catalog.snapshot():
         made = build(catalog, request)
-    return made if isinstance(made, Response) else page_response(request, made)
+        return made if isinstance(made, Response) else page_response(request, made)
 
 
 def wrap(build: Builder) -> Callable[[Request], Awaitable[Response]]:

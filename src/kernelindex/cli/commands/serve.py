@@ -122,8 +122,7 @@ def _serve(listener: socket.socket, url: str, *, workers: int, log: bool) -> Non
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_S,
     )
-    server = uvicorn.Server(config)
     if workers == 1:
-        server.run(sockets=[listener])
+        uvicorn.Server(config).run(sockets=[listener])
     else:
-        Multiprocess(config, target=server.run, sockets=[listener]).run()
+        Multiprocess(config, sockets=[listener]).run()
