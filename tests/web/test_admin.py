@@ -235,7 +235,7 @@ def test_the_log_is_a_page(site: Site) -> None:
     log_in(site)
     decide(site, ident, reason="looked at <the> log")
     page = site.browser.get("/admin/audit").text
-    for word in ("session.open", "key.issue", "accept", "looked at &lt;the&gt; log"):
+    for word in ("session open", "key issue", "accept", "looked at &lt;the&gt; log"):
         assert word in page
 
 

@@ -117,7 +117,7 @@ def issue_key(
     }
     with database.writing() as conn:
         conn.execute(insert(keys).values(row))
-        told = {"owner": owner, "scopes": list(chosen), "expires_at": key.expires_at}
+        told = {"owner": owner, "scopes": list(chosen), "until": key.expires_at[:10]}
         audit.append(conn, now, actor=actor, action="key.issue", subject=key.id, reason="", **told)
     return IssuedKey(key=key, token=token)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.community import Contribution, State, accepted_on
 from kernelindex.community.checks import is_link
+from kernelindex.ids import is_digest, short
 from kernelindex.web import paths
 from kernelindex.web.context import told
 from kernelindex.web.show import words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kernelindex.catalog.catalog import Catalog
+    from kernelindex.community import AuditEntry
 
 ON_A_PAGE = 20
 KINDS = {"reproduction": "Reproduction", "note": "Note", "report": "Reported issue"}
@@ -77,6 +81,48 @@ def build_remark(item: Contribution) -> Remark:
         lines=tuple(line for line in str(said.get("text", "")).splitlines() if line.strip()),
         link=link if is_link(link) else "",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLine:
+    """One entry of the audit log as a page prints it."""
+
+    at: str = field(metadata=told("moment, UTC"))
+    actor: str = field(metadata=told("who"))
+    action: str = field(metadata=told("did what"))
+    about: str = field(metadata=told("short id of the contribution or key"))
+    item: str = field(metadata=told("path of the contribution; empty where it is a key"))
+    reason: str = field(metadata=told("why"))
+    more: str = field(metadata=told("the rest in words"))
+
+
+def build_line(entry: AuditEntry) -> AuditLine:
+    """An entry as a page prints it."""
+    about = is_digest(entry.subject)
+    return AuditLine(
+        at=entry.at[:19].replace("T", " "),
+        actor=entry.actor,
+        action=entry.action.replace(".", " "),
+        about=short(entry.subject) if about else entry.subject,
+        item=f"/admin/queue/{paths.prefix(entry.subject)}" if about else "",
+        reason=entry.reason,
+        more=_more(entry.detail),
+    )
+
+
+def _more(detail: Mapping[str, Any]) -> str:
+    """``pending to accepted; run f20ab668`` of an entry's detail."""
+    rest = {name: value for name, value in detail.items() if value is not None}
+    said = [f"{rest.pop('from')} to {rest.pop('to')}"] if {"from", "to"} <= rest.keys() else []
+    said += [f"{words(name)} {_brief(value)}" for name, value in rest.items()]
+    return "; ".join(said)
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    text = "yes" if value is True else "no" if value is False else str(value)
+    return short(text) if is_digest(text) else text
 
 
 def _value(item: Contribution) -> str:

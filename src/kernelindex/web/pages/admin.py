@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kernelindex.community import (
     REFUSALS,
-    AuditEntry,
     Session,
     State,
     Verdict,
@@ -50,7 +49,7 @@ from kernelindex.web.operators import (
     shown_route,
     taken_route,
 )
-from kernelindex.web.people import Remark, build_remark
+from kernelindex.web.people import AuditLine, Remark, build_line, build_remark
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -115,7 +114,7 @@ class ItemPage(OperatorPage):
 
     remark: Remark = field(metadata=told("the contribution"))
     fields: tuple[FormField, ...] = field(metadata=told("the form of a decision"))
-    entries: tuple[AuditEntry, ...] = field(metadata=told("decisions so far, newest first"))
+    entries: tuple[AuditLine, ...] = field(metadata=told("decisions so far, newest first"))
     problem: str = field(metadata=told("why a decision was not taken"), default="")
 
 
@@ -125,7 +124,7 @@ class AuditPage(OperatorPage):
 
     template: ClassVar[str] = "admin_audit.html"
 
-    entries: tuple[AuditEntry, ...] = field(metadata=told("entries, newest first"))
+    entries: tuple[AuditLine, ...] = field(metadata=told("entries, newest first"))
     after: str = field(metadata=told("path of the next page; empty at the end"))
 
 
@@ -185,7 +184,7 @@ def audit(catalog: Catalog, request: Request, session: Session) -> Response:
     found = read_audit(catalog, cursor=asked.optional(request, "cursor"), limit=ROWS)
     page = AuditPage(
         **frame(catalog, session, "Audit log"),
-        entries=found.items,
+        entries=tuple(map(build_line, found.items)),
         after=f"{AUDIT}?cursor={found.cursor}" if found.cursor else "",
     )
     return form_response(request, page, None, 200)
@@ -235,7 +234,7 @@ def _item_response(
         **frame(catalog, session, f"{found.kind.capitalize()} {short(found.id)}"),
         remark=build_remark(found),
         fields=fields,
-        entries=read_audit(catalog, subject=found.id, limit=ROWS).items,
+        entries=tuple(map(build_line, read_audit(catalog, subject=found.id, limit=ROWS).items)),
         problem=error.message if error else "",
     )
     return form_response(request, page, None, _status(error))
