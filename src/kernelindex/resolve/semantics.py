@@ -150,4 +150,4 @@ def _stated(one: Mapping[str, Any], *, output: bool) -> TensorView:
 
 def _stated_axis(name: str, axis: Mapping[str, Any]) -> AxisView:
     fixed = axis.get("value", axis.get("expression", ""))
-    return AxisView(name=name, value=str(fixed))
+    return AxisView(name=name, title="" if fixed != "" else "varies", value=str(fixed))

@@ -48,6 +48,7 @@ class Filter:
     value: str = field(metadata=told("what is asked for; empty for anything"))
     options: tuple[Option, ...] = field(metadata=told("values to choose from"), default=())
     hint: str = field(metadata=told("an example of words to type"), default="")
+    anything: str = field(metadata=told("what it is called where nothing is asked"), default="any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,10 @@ def read_asked(
     )
 
 
-def choice(asked: Asked, name: str, label: str, options: Iterable[Option]) -> Filter:
-    """A filter with values to choose from.
+def choice(
+    asked: Asked, name: str, label: str, options: Iterable[Option], *, anything: str = "any"
+) -> Filter:
+    """A filter with values to choose from; ``anything`` is said where none is asked for.
 
     Raises RequestError ``request.filter`` where another value is asked for.
     """
@@ -140,7 +143,7 @@ def choice(asked: Asked, name: str, label: str, options: Iterable[Option]) -> Fi
     names = [option.value for option in offered]
     if value and value not in names:
         raise _refused(_unknown("request.filter", name, value, names))
-    return Filter(name=name, label=label, value=value, options=offered)
+    return Filter(name=name, label=label, value=value, options=offered, anything=anything)
 
 
 def words(asked: Asked, name: str, label: str, hint: str) -> Filter:

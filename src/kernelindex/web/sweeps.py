@@ -38,6 +38,11 @@ class SweepRow:
     name: str = field(metadata=told("what ran"))
     cells: tuple[SweepCell | None, ...] = field(metadata=told("a cell for each size, in order"))
 
+    @property
+    def is_best(self) -> bool:
+        """Whether it is the best at every size."""
+        return all(cell is not None and cell.best for cell in self.cells)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepView:
@@ -45,6 +50,7 @@ class SweepView:
 
     sweep: Sweep = field(metadata=told("axis, device, pass, and what is fixed"))
     rows: tuple[SweepRow, ...] = field(metadata=told("lines, the most often best first"))
+    throughout: str = field(metadata=told("the line that is best at every size; empty if none"))
     crossovers: tuple[str, ...] = field(metadata=told("where the lead changes, in words"))
     figure: Figure | None = field(metadata=told("its chart, where there is something to draw"))
 
@@ -52,9 +58,11 @@ class SweepView:
 def build_sweep(catalog: SweepReads, sweep: Sweep) -> SweepView:
     """A sweep read from the catalog."""
     cohorts = read_sweep(catalog, sweep)
+    rows = _rows(cohorts)
     return SweepView(
         sweep=sweep,
-        rows=_rows(cohorts),
+        rows=rows,
+        throughout=next((row.name for row in rows if row.is_best), ""),
         crossovers=_crossovers(sweep.axis, cohorts),
         figure=sweep_figure(sweep.axis, cohorts, sweep.keys[0]),
     )

@@ -41,6 +41,7 @@ class AddressPage(Page):
     template: ClassVar[str] = "api_address.html"
 
     address: AddressView = field(metadata=told("what it takes and answers"))
+    text: Markup = field(metadata=told("what else there is to know of it"))
     command: str = field(metadata=told("a line that asks it"))
     problems: tuple[tuple[str, tuple[Markup, ...]], ...] = field(
         metadata=told("each status with what it may mean")
@@ -83,6 +84,7 @@ def api_address(_catalog: Catalog, request: Request) -> AddressPage:
         path=f"/api/addresses/{found.ident}",
         section="API",
         address=found,
+        text=inline(found.text),
         command=_command(found, _origin(request)),
         problems=tuple(
             (one.status, tuple(inline(part) for part in one.text.split("; ")))

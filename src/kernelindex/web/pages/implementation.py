@@ -49,7 +49,7 @@ class ImplementationPage(ListPage):
     support: tuple[Fact, ...] = field(metadata=told("what it says that it supports"))
     licence: tuple[Fact, ...] = field(metadata=told("licence declared and concluded"))
     source: tuple[Fact, ...] = field(metadata=told("the archived source, where there is one"))
-    variants: tuple[Fact, ...] = field(metadata=told("how it is built, where stated"))
+    requirements: tuple[Fact, ...] = field(metadata=told("what its builds require, if stated"))
     links: tuple[str, ...] = field(metadata=told("addresses that its editor gave"))
     runs: tuple[RankedRun, ...] = field(metadata=told("its runs with their ranks, newest first"))
 
@@ -97,8 +97,8 @@ def _stated(spec: dict[str, Any]) -> dict[str, Any]:
         "licence": spec.get("licensing", {}),
         "source": spec.get("source", {}),
     }
-    variants = {one.get("name", "variant"): one for one in spec.get("buildVariants", ())}
-    return {name: facts(part) for name, part in parts.items()} | {"variants": facts(variants)}
+    needs = {one["name"]: one.get("requirements", {}) for one in spec.get("buildVariants", ())}
+    return {name: facts(part) for name, part in parts.items()} | {"requirements": facts(needs)}
 
 
 def _links(metadata: dict[str, Any]) -> tuple[str, ...]:

@@ -126,6 +126,10 @@ def _beside(counts: Sequence[GroupCountLine]) -> str | None:
     return MEMORY if any(one.metric != MEMORY for one in counts) else None
 
 
+def _mixes(counts: Sequence[GroupCountLine]) -> bool:
+    return len({one.metric == MEMORY for one in counts}) > 1
+
+
 def _filters(asked: Asked, dossier: OperationDossier, labels: dict[str, str]) -> list[Filter]:
     counts = dossier.counts
     gpus = dict.fromkeys(one.hardware for one in counts)
@@ -136,7 +140,11 @@ def _filters(asked: Asked, dossier: OperationDossier, labels: dict[str, str]) ->
             asked, "pass", "Pass", plain_options(dict.fromkeys(one.timed_pass for one in counts))
         ),
         choice(
-            asked, "metric", "Metric", plain_options(dict.fromkeys(one.metric for one in counts))
+            asked,
+            "metric",
+            "Metric",
+            plain_options(dict.fromkeys(one.metric for one in counts)),
+            anything="any but memory" if _mixes(counts) else "any",
         ),
     ]
     if len(axes) > 1:

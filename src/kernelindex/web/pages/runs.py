@@ -68,7 +68,7 @@ def runs(catalog: Catalog, request: Request) -> RunsPage:
     return RunsPage(
         title="Runs",
         description=f"{total:,} benchmark runs of GPU kernels.",
-        section="Records",
+        section="",
         json_path="/api/v1/runs",
         runs=found.runs,
         total=total,
