@@ -111,7 +111,9 @@ def _names(conn: Connection) -> Iterator[Finding]:
         (truth.corrections, truth.corrections.c.run_digest),
     ):
         there = select(manifests.c.digest).where(manifests.c.digest == column)
-        for digest in conn.execute(select(column).where(~there.exists()).distinct()).scalars():
+        body = select(truth.artifacts.c.id).where(truth.artifacts.c.digest == column)
+        missing = select(column).where(~there.exists(), ~body.exists()).distinct()
+        for digest in conn.execute(missing).scalars():
             yield Finding(code="missing_run", subject=digest, text=f"named in {table.name}")
     rows, bodies = truth.observations, truth.bodies
     there = select(bodies.c.digest).where(bodies.c.digest == rows.c.row_digest)

@@ -29,7 +29,7 @@ RUNS_AT_ONCE = 500
 def rebuild(catalog: Database, *, progress: Callable[[int], None] | None = None) -> int:
     """Drop and derive again everything that is not the truth; returns how many runs.
 
-    Works on a catalog that is too old to open. Readers are told to wait for the end.
+    Works on a catalog that is too old to open. Until it ends, opening it is refused.
 
     Raises:
         CatalogError: ``catalog.busy`` where an import is running.
