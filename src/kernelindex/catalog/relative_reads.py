@@ -73,9 +73,11 @@ class RelativeReads(Database):
 
 
 DEVICE = select(RUNS.c.hardware).where(RUNS.c.digest == bindparam("run")).scalar_subquery()
+ON_DEVICE = func.coalesce(COHORTS.c.hardware, "") == DEVICE
+"""Not by its index, which SQLite would take: one device has thousands of cohorts, a shape few."""
 OTHER_PASSES = select(COHORTS.c.key).where(
     COHORTS.c.shape_key == bindparam("shape_key"),
-    COHORTS.c.hardware == DEVICE,
+    ON_DEVICE,
     COHORTS.c.metric == bindparam("metric"),
 )
 
@@ -95,7 +97,7 @@ def _other_sizes(axes: int) -> Any:
             SHAPES.c.operation == bindparam("operation"),
             SHAPES.c.dtypes == bindparam("dtypes"),
             or_(*patterns),
-            COHORTS.c.hardware == DEVICE,
+            ON_DEVICE,
             COHORTS.c.timed_pass == bindparam("timed_pass"),
             COHORTS.c.metric == bindparam("metric"),
         )
