@@ -6,6 +6,7 @@ One plain ASGI middleware, since each layer of them costs every request.
 from __future__ import annotations
 
 import gzip
+import json
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ MOST_QUERY: Final = 8_192
 MOST_BODY: Final = 2 * 1024 * 1024
 LEAST_COMPRESSED: Final = 1_024
 COMPRESSION: Final = 4
+PROGRAMS: Final = "/api/"
 COMPRESSIBLE: Final = (b"text/", b"application/json", b"application/problem+json", b"image/svg")
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
@@ -50,7 +52,7 @@ class Guards:
         answer = _Answer(send, accepts_gzip=_accepts_gzip(scope))
         refused = _refusal(scope)
         if refused:
-            await _refuse(answer.send, *refused)
+            await _refuse(scope, answer.send, *refused)
             return
         body = _Body(receive)
         await self.app(scope, body.receive, answer.send)
@@ -117,22 +119,28 @@ def _accepts_gzip(scope: Scope) -> bool:
     return any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])
 
 
-def _refusal(scope: Scope) -> tuple[int, str] | None:
-    """Status and words where a request is too large to be read."""
+def _refusal(scope: Scope) -> tuple[int, str, str] | None:
+    """Status, code and words where a request is too large to be read."""
     if len(scope.get("raw_path") or scope["path"]) > MOST_PATH:
-        return 414, f"The address is longer than {MOST_PATH} characters."
+        return 414, "request.query_too_long", f"The address is longer than {MOST_PATH} characters."
     if len(scope["query_string"]) > MOST_QUERY:
-        return 414, f"The query is longer than {MOST_QUERY} characters."
+        return 414, "request.query_too_long", f"The query is longer than {MOST_QUERY} characters."
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit() and int(value) > MOST_BODY:
-            return 413, f"The body is larger than {MOST_BODY} bytes."
+            return 413, "request.body_too_large", f"The body is larger than {MOST_BODY} bytes."
     return None
 
 
-async def _refuse(send: Send, status: int, words: str) -> None:
-    body = f"{words}\n".encode()
+async def _refuse(scope: Scope, send: Send, status: int, code: str, words: str) -> None:
+    """Say why nothing was read: as a problem to programs, as text to people."""
+    if scope["path"].startswith(PROGRAMS):
+        told = {"type": "about:blank", "title": "Too large", "status": status}
+        body = json.dumps({**told, "detail": words, "code": code}).encode()
+        kind = b"application/problem+json"
+    else:
+        body, kind = f"{words}\n".encode(), b"text/plain; charset=utf-8"
     headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-type", kind),
         (b"content-length", b"%d" % len(body)),
         (b"cache-control", b"no-store"),
     ]

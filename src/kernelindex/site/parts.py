@@ -1,19 +1,19 @@
 """Everything that is mounted, in one list.
 
-The API is an ASGI application of its own, made by ``kernelindex.api.app.create_api(catalog)``,
-and answers below ``/api/v1``; pages of the community are pages like others (``web.pages``).
+The API is an ASGI application of its own below ``/api/v1``; the pages of the community are
+pages like others (``web.pages``), and what programs read at the root (feed, robots, sitemap,
+llms.txt) comes with the API.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from kernelindex.api import create_api, feeds
 from kernelindex.web.assets import load_assets
 from kernelindex.web.charts.cache import FileCache
 from kernelindex.web.charts.gallery import Gallery
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog.catalog import Catalog
 
+API = "/api/v1"
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -40,7 +41,8 @@ def all_routes(catalog: Catalog, cache: Path) -> list[BaseRoute]:
         Route("/static/{name}", static, name="static"),
         Route("/health", health, name="health"),
         *_drawings(catalog, cache),
-        *_api(catalog),
+        *feeds.routes(catalog),
+        Mount(API, create_api(catalog)),
     ]
 
 
@@ -69,10 +71,3 @@ def _drawings(catalog: Catalog, cache: Path) -> list[BaseRoute]:
     """Charts, badges and cards; the drawing process starts with the first one asked for."""
     gallery = Gallery(FileCache(cache), Renderer(), partial(chart_of, catalog))
     return [*chart_routes(gallery), *image_routes(lambda: catalog, gallery)]
-
-
-def _api(catalog: Catalog) -> list[BaseRoute]:
-    name = "kernelindex.api"
-    if find_spec(name) is None or find_spec(f"{name}.app") is None:
-        return []
-    return [Mount("/api/v1", import_module(f"{name}.app").create_api(catalog))]

@@ -18,7 +18,7 @@ from kernelindex.resolve.use import read_use
 from kernelindex.web import asked, paths
 from kernelindex.web.charts.figure import Figure, cohort_figure
 from kernelindex.web.context import Page, told
-from kernelindex.web.handling import page_route, redirect
+from kernelindex.web.handling import page_response, page_route, redirect
 from kernelindex.web.rows import Rows, build_rows
 from kernelindex.web.show import align
 from kernelindex.web.slots import SlotView, slots
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 FEW_GROUPS = 3
 MOST_ROWS = 20
 MOST_USED = 8
+UNREADABLE = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,8 @@ def answer(catalog: Catalog, request: Request) -> AnswerPage | Response:
         text = question(fields)
         return redirect(paths.answer(text) if text else "/")
     found = ask_text(catalog, text, entries=MOST_ROWS)
-    return build_page(catalog, text, found)
+    page = build_page(catalog, text, found)
+    return page_response(request, page, UNREADABLE) if found.problems else page
 
 
 def build_page(catalog: Catalog, text: str, found: Answer) -> AnswerPage:
