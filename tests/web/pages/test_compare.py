@@ -1,0 +1,75 @@
+"""Comparisons: the verdict or why there is none, on a page and as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from starlette.testclient import TestClient
+
+from tests.web.pages.reading import HOSTILE, LIGER, LOOP, links_of, row_of
+
+PAIR = f"run={LIGER}&run={LOOP}"
+
+
+def test_the_record_is_11_times_slower(site: TestClient) -> None:
+    page = site.get(f"/compare?{PAIR}").text
+    assert row_of(page, "value")[1:] == ["5.75 ms", "64.0 ms"]
+    assert "slower than Liger fused MoE: 64.0 ms against 5.75 ms, 11.1x" in page
+    assert "repeats differ by 23.7 %" in page
+    assert row_of(page, "axes")[1] == "experts=64 hidden=2048 intermediate=768 k=8 tokens=8192"
+    assert row_of(page, "project differs")[1:] == ["liger-kernel", "liger-benchmark"]
+
+
+def test_runs_of_different_passes_get_no_verdict(site: TestClient) -> None:
+    forward = next(
+        href.removeprefix("/runs/")
+        for href in links_of(site.get("/runs?pass=forward&gpu=h100-sxm5-80gb").text).values()
+        if href.startswith("/runs/")
+    )
+    page = site.get(f"/compare?run={LIGER}&run={forward}").text
+    assert "No verdict" in page
+    assert "First material difference:" in page
+    assert row_of(page, "pass differs")[1:] == ["backward", "forward"]
+
+
+def test_files_hold_the_same(site: TestClient) -> None:
+    markdown = site.get(f"/compare.md?{PAIR}")
+    assert markdown.headers["content-type"].startswith("text/markdown")
+    assert "| value | 5.75 ms | 64.0 ms |" in markdown.text
+    sheet = list(csv.reader(io.StringIO(site.get(f"/compare.csv?{PAIR}").text)))
+    assert ["value", "no", "no", "5751872.0", "63962017.0"] in sheet
+    assert ["verdict against run 1", "no", "no", "", "SLOWER"] in sheet
+    data = site.get(f"/compare.json?{PAIR}").json()
+    assert data["verdicts"][0]["verdict"] == "SLOWER"
+    assert data["comparable"] is True
+
+
+def test_one_run_asks_for_another(site: TestClient) -> None:
+    page = site.get(f"/compare?run={LIGER}")
+    assert page.status_code == 200
+    assert "One run is named; it takes two." in page.text
+    assert f'value="{LIGER}"' in page.text
+
+
+def test_too_many_runs_and_unknown_ones_are_refused(site: TestClient) -> None:
+    assert site.get("/compare?" + "&".join([f"run={LIGER}"] * 9)).status_code == 400
+    assert site.get(f"/compare?run={LIGER}&run=00000000").status_code == 404
+    assert site.get(f"/compare.csv?run={LIGER}").status_code == 400
+
+
+def test_hostile_titles_do_no_harm_in_any_form(hostile: TestClient) -> None:
+    listed = hostile.get("/runs").text
+    runs = [href for href in links_of(listed).values() if href.startswith("/runs/")]
+    query = "&".join(f"run={href.removeprefix('/runs/')}" for href in runs)
+    page = hostile.get(f"/compare?{query}").text
+    assert len(runs) == len(HOSTILE)
+    assert "<script" not in page
+    assert "\u202e" not in page
+    markdown = hostile.get(f"/compare.md?{query}").text
+    assert "\\<script\\>" in markdown
+    assert "\\*bold\\*\\`code\\`" in markdown
+    sheet = hostile.get(f"/compare.csv?{query}").text
+    assert "\n=" not in sheet
+    assert ",=" not in sheet
+    assert ",\"'=HYPERLINK" in sheet

@@ -1,0 +1,63 @@
+"""An implementation: what it lacks to be used, and how its runs rank."""
+
+from __future__ import annotations
+
+from starlette.testclient import TestClient
+
+from tests.web.pages.reading import links_of, read_rows
+
+LOOP = "/implementations/liger-benchmark-moe-expert-loop-moe-mlp"
+
+
+def test_the_loop_says_that_it_is_a_copy_and_what_it_lacks(site: TestClient) -> None:
+    page = site.get(LOOP).text
+    assert "This is a copy of" in page
+    assert "not as it is, 3 of 5 items are missing" in page
+    assert "exists only as a copy inside a benchmark script" in page
+    assert "import _huggingface_moe_forward" not in page
+
+
+def test_its_runs_have_ranks_and_ratios(site: TestClient) -> None:
+    rows = read_rows(site.get(f"{LOOP}?pass=backward&metric=latency").text)
+    record = next(row for row in rows if row[0].startswith("experts=64"))
+    assert record[2:5] == ["64.0 ms", "11.1x", "2 of 2"]
+
+
+def test_a_released_package_has_its_install_line(site: TestClient) -> None:
+    page = site.get("/implementations/sonic-moe-functional").text
+    assert "pip install sonic-moe==0.1.2.post1" in page
+    assert "from sonicmoe.functional import _UpProjection, _DownProjection" in page
+    assert "1 of 5 items is missing" in page
+
+
+def test_a_digest_prefix_leads_to_the_slug(site: TestClient) -> None:
+    answer = site.get("/implementations/25dc698c59d2")
+    assert (answer.status_code, answer.headers["location"]) == (302, LOOP)
+
+
+def test_an_unknown_one_is_missing_and_suggests(site: TestClient) -> None:
+    answer = site.get("/implementations/sonicmoe")
+    assert answer.status_code == 404
+    assert "/implementations/sonic-moe-functional" in links_of(answer.text).values()
+
+
+def test_a_project_lists_what_is_its(site: TestClient) -> None:
+    page = site.get("/projects/liger-kernel").text
+    assert links_of(page)["Liger fused MoE"].startswith("/implementations/liger-kernel-")
+    assert links_of(page)["github.com/linkedin/Liger-Kernel"].startswith("https://github.com/")
+    missing = site.get("/projects/liger")
+    assert missing.status_code == 404
+    assert links_of(missing.text)["Liger-Kernel"] == "/projects/liger-kernel"
+
+
+def test_hostile_titles_are_harmless_and_visible(hostile: TestClient) -> None:
+    page = hostile.get("/implementations").text
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "safe\\u202egnp.exe\\u2066" in page
+    assert "名前 Ünïcode" in page
+    for slug in ("markup", "formula", "bidi", "long", "script"):
+        one = hostile.get(f"/implementations/{slug}")
+        assert one.status_code == 200
+        assert "\u202e" not in one.text
+        assert "<script" not in one.text

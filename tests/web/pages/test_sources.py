@@ -1,0 +1,55 @@
+"""Sources: licence, freshness, what was not taken and why, how far they repeat."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from kernelindex.resolve.skip_reasons import REASONS, reason_words
+from kernelindex.web.pages.sources import _after
+from tests.web.pages.reading import read_rows, row_of
+
+
+def test_a_source_has_its_licence_credit_and_dispersion(site: TestClient) -> None:
+    page = site.get("/sources/liger-kernel-bench").text
+    assert "BSD-2-Clause" in page
+    assert "LinkedIn Corporation" in page
+    assert "nine in ten lie within 11.7 %" in page
+    assert "differ by less than 23.7 %" in page
+    assert "Harness work in timed region" in page
+    assert "Every row of it was taken." in page
+
+
+def test_rows_not_taken_are_counted_by_reason(hostile: TestClient) -> None:
+    listed = read_rows(hostile.get("/sources?imported=yes").text)
+    assert listed[1][2:4] == ["5", "1"]
+    page = hostile.get(f"/sources/{listed[1][0][len(listed[1][0]) // 2 :]}").text
+    assert ["1", "the row is empty", "blank_row"] in read_rows(page)
+
+
+def test_known_sources_that_were_not_imported_are_told_apart(site: TestClient) -> None:
+    page = site.get("/sources?imported=no").text
+    assert row_of(page, "MLPerf")[2:] == ["none", "", "", "not imported here"]
+    assert "liger-kernel-bench" not in page
+
+
+def test_an_unknown_source_is_missing(site: TestClient) -> None:
+    assert site.get("/sources/nobody").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("day", "days", "due"),
+    [
+        ("2026-11-30", 90, "2027-02-28"),
+        ("2026-11-30", None, ""),
+        ("", 5, ""),
+        ("9999-12-31", 5, ""),
+    ],
+)
+def test_when_something_new_is_due(day: str, days: int | None, due: str) -> None:
+    assert _after(day, days) == due
+
+
+def test_reasons_have_words_and_unknown_ones_their_own() -> None:
+    assert reason_words("dtype_unknown") == REASONS["dtype_unknown"]
+    assert reason_words("canonical.too_large") == "canonical: too large"
