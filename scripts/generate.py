@@ -27,7 +27,8 @@ def main() -> int:
         command = [sys.executable, "-m", module, *arguments]
         if subprocess.run(command, cwd=ROOT, check=False).returncode:
             return 1
-    return 0
+    copy = [sys.executable, "scripts/copy_guides.py"]
+    return subprocess.run(copy, cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class CheckItem(Part):
 class DeviceUse(Part):
     """Whether it can be used on one GPU it ran on."""
 
-    hardware_id: str = Field(description="product id, or the label as the source wrote it")
+    hardware_id: str = Field(description="hardware id")
     hardware: str = Field(description="name of the GPU")
     architecture: str = Field(description="architecture id")
     runs: int = Field(description="runs on it")
@@ -98,7 +98,7 @@ def show_implementation(catalog: Catalog, row: ImplementationRow) -> Implementat
     document: dict[str, Any] = stored.document if stored else {"spec": {}, "metadata": {}}
     spec = document["spec"]
     newest = _newest_by_device(catalog, row.digest)
-    line = newest[0][0].line if newest else {}
+    line = newest[0][1].line if newest else {}
     others = catalog.implementation_page({"line": row.line_id}, limit=MOST_REVISIONS).rows
     return ImplementationDossier(
         implementation=_line(row),
@@ -108,7 +108,7 @@ def show_implementation(catalog: Catalog, row: ImplementationRow) -> Implementat
         imports=import_line(spec),
         restated=bool(line.get("restated")),
         restates=str(line.get("restates") or ""),
-        uses=tuple(_use(run, count, spec) for run, count in newest) if spec else (),
+        uses=tuple(_use(*one, spec) for one in newest) if spec else (),
         revisions=tuple(_line(one) for one in others if one.digest != row.digest),
         sources=stored.sources if stored else (),
     )
@@ -124,17 +124,17 @@ def list_ranked_runs(
     return tuple(_ranked(row, counts) for row in page.rows), page.cursor
 
 
-def _newest_by_device(catalog: Catalog, digest: str) -> list[tuple[RunRow, int]]:
-    """The newest run on each GPU, with how many there are."""
+def _newest_by_device(catalog: Catalog, digest: str) -> list[tuple[str, RunRow, int]]:
+    """Each GPU's id, the newest run on it, and how many there are."""
     found = []
     for hardware, count in list(catalog.implementation_devices(digest).items())[:MOST_DEVICES]:
         filters = {"implementation": digest, "hardware": hardware}
         rows = catalog.runs(filters, limit=1).rows
-        found += [(row, count) for row in rows]
+        found += [(hardware, row, count) for row in rows]
     return found
 
 
-def _use(run: RunRow, count: int, spec: dict[str, Any]) -> DeviceUse:
+def _use(hardware: str, run: RunRow, count: int, spec: dict[str, Any]) -> DeviceUse:
     found = checklist(
         spec,
         architecture=str(run.device.get("architecture") or ""),
@@ -143,7 +143,7 @@ def _use(run: RunRow, count: int, spec: dict[str, Any]) -> DeviceUse:
     )
     label = str(run.device.get("label") or run.device.get("product") or "")
     return DeviceUse(
-        hardware_id=str(run.device.get("product_id") or label),
+        hardware_id=hardware,
         hardware=label,
         architecture=str(run.device.get("architecture") or ""),
         runs=count,

@@ -61,7 +61,7 @@ def runs_on(site: TestClient, path: str) -> list[str]:
     found: list[str] = []
     while path:
         page = site.get(path).text
-        found += [href for href in _run_links(page)]
+        found += _run_links(page)
         path = links_of(page).get("Next page", "")
     return found
 
