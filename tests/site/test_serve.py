@@ -1,0 +1,90 @@
+"""``ki serve`` says where it is, and what is wrong where it cannot be."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kernelindex.cli.main import main
+from tests.support.site import starter_url
+
+DEADLINE_S = 30
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[str]:
+    """The command in a process of its own; the address it printed."""
+    command = [sys.executable, "-c", "from kernelindex.cli.main import run; run()"]
+    process = subprocess.Popen(
+        [*command, "--db", starter_url(), "serve", "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    try:
+        yield line.split()[2]
+    finally:
+        process.terminate()
+        process.communicate(timeout=DEADLINE_S)
+
+
+def read(address: str) -> bytes:
+    """What an address answers, asked again while the workers start."""
+    until = time.monotonic() + DEADLINE_S
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5) as answer:
+                body: bytes = answer.read()
+                return body
+        except urllib.error.URLError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+def test_it_prints_an_address_that_answers() -> None:
+    with serving() as address:
+        assert json.loads(read(f"{address}/health"))["status"] == "ok"
+        assert b"<h1>" in read(f"{address}/runs/01a0202b")
+
+
+@pytest.mark.slow
+def test_several_workers_answer_on_one_port() -> None:
+    with serving("--workers", "2") as address:
+        for _ in range(20):
+            assert b"64.0" in read(f"{address}/runs/01a0202b")
+
+
+def test_a_port_in_use_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["--db", starter_url(), "serve", "--port", str(port)]) == 1
+    said = capsys.readouterr().err
+    assert f"Port {port} of 127.0.0.1 is in use" in said
+    assert "serve.port_in_use" in said
+
+
+def test_an_address_of_another_machine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--db", starter_url(), "serve", "--host", "192.0.2.1"]) == 1
+    assert "serve.address" in capsys.readouterr().err
+
+
+def test_a_missing_catalog_is_said_before_serving(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--db", f"sqlite:///{tmp_path}/none.db", "serve"]) == 1
+    assert "catalog.missing" in capsys.readouterr().err

@@ -1,0 +1,61 @@
+"""The whole site over the evidence that travels in the package."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from starlette.testclient import TestClient
+
+from kernelindex.catalog import Catalog, import_records
+from kernelindex.resolve import ask_text
+from kernelindex.resolve.answer import Answer
+from kernelindex.site import create_app
+from kernelindex.sources import find_source
+
+RECORD = (
+    "fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 gpu:H100 pass:backward"
+)
+ORIGINAL = "01a0202b"
+"""The id that the page this project was specified from had."""
+
+
+def import_starter(url: str) -> None:
+    """Fill a catalog with the starter evidence."""
+    with Catalog.create(url) as catalog:
+        snapshot, records = find_source("starter").read()
+        import_records(catalog, snapshot, records)
+
+
+@cache
+def starter_url() -> str:
+    """One catalog of the starter evidence for all tests that only read."""
+    url = f"sqlite:///{Path(mkdtemp(prefix='ki-site-'))}/ki.db"
+    import_starter(url)
+    return url
+
+
+@cache
+def starter() -> Catalog:
+    return Catalog.open(starter_url())
+
+
+@cache
+def client() -> TestClient:
+    """A client that follows no redirect and lets failures become pages."""
+    app = create_app(catalog=starter(), cache=Path(mkdtemp(prefix="ki-charts-")))
+    return TestClient(app, raise_server_exceptions=False, follow_redirects=False)
+
+
+@cache
+def record() -> Answer:
+    """The answer for the workload of record."""
+    return ask_text(starter(), RECORD)
+
+
+@cache
+def record_runs() -> tuple[str, str]:
+    """Digests of the leader and of the loop behind it."""
+    leader, loop = record().cohorts[0].entries
+    return leader.run.digest, loop.run.digest

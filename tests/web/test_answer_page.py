@@ -1,0 +1,102 @@
+"""The answer's first screen, its editable parts, and what it says when it cannot answer."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.support.html import Document
+from tests.support.site import RECORD, client, record, record_runs
+
+
+def ask(question: str, status: int = 200) -> Document:
+    answer = client().get("/answer", params={"q": question})
+    assert answer.status_code == status
+    return Document(answer.text)
+
+
+@pytest.fixture(scope="module")
+def page() -> Document:
+    return ask(RECORD)
+
+
+def test_the_sentence_is_the_heading(page: Document) -> None:
+    (heading,) = page.find("h1")
+    assert heading.text == record().summary
+    assert heading.text.startswith("Liger fused MoE leads (only 2 measured), 5.75 ms, 11.1x ahead")
+
+
+def test_what_was_assumed_is_said(page: Document) -> None:
+    assert record().assumptions[0].text in page.text
+
+
+def test_three_slots_and_what_would_fill_the_empty_ones(page: Document) -> None:
+    assert "Best reported Liger fused MoE 5.75 ms" in page.text
+    assert "Best verified Empty; it would take a controlled run" in page.text
+    assert "Best deployable Empty. For Liger fused MoE: " in page.text
+
+
+def test_rows_carry_value_ratio_limit_level_and_doubts(page: Document) -> None:
+    rows = [" ".join(one.text.split()) for one in page.find("tr")]
+    (first,) = [row for row in rows if row.startswith("1 Liger fused MoE")]
+    (second,) = [row for row in rows if row.startswith("2 Loop over experts")]
+    assert "0.7.0 5.75 1x 215 22" in first
+    assert "0.7.0 64.0 11.1x 19.3 2.0" in second
+    assert second.endswith("reported restated implementation")
+
+
+def test_a_value_links_to_its_run(page: Document) -> None:
+    leader, loop = record_runs()
+    assert {f"/runs/{leader[7:19]}", f"/runs/{loop[7:19]}"} <= set(page.links())
+
+
+def test_the_question_can_be_edited_part_by_part(page: Document) -> None:
+    fields = {one.attrs["name"]: one.attrs.get("value") for one in page.find("input")}
+    assert fields["op"] == "fused-moe"
+    assert fields["axis.tokens"] == "8192"
+    assert fields["gpu"] == "H100"
+
+
+def test_the_parts_lead_to_the_question_as_text() -> None:
+    parts = {"op": "fused-moe", "axis.tokens": "8192", "axis.k": " ", "dtype": "bf16"}
+    answer = client().get("/answer", params={**parts, "pass": "backward", "evidence": "verified"})
+    assert answer.status_code == 302
+    query = parse_qs(urlsplit(answer.headers["location"]).query)["q"]
+    assert query == ["fused-moe tokens=8192 bf16 pass:backward evidence:verified"]
+
+
+def test_nothing_asked_leads_home() -> None:
+    assert client().get("/answer").headers["location"] == "/"
+
+
+def test_many_groups_are_a_row_each() -> None:
+    page = ask("moe-mlp H200")
+    assert "Several groups fit" in page.text or "Exact answer" in page.text
+    assert len([link for link in page.links() if link.startswith("/cohorts/")]) >= 6
+
+
+def test_a_near_miss_names_every_difference() -> None:
+    page = ask(RECORD.replace("tokens=8192", "tokens=5000"))
+    assert "Not measured as asked" in page.text
+    assert "tokens 8192 instead of 5000" in page.text
+
+
+def test_an_unreadable_question_is_refused_with_its_reasons() -> None:
+    page = ask("tokens=many colour:red", status=400)
+    assert page.find("h1")[0].text == "This question cannot be read."
+    assert "many" in page.text
+
+
+def test_a_typo_is_corrected_and_said() -> None:
+    assert "fused-mo" in ask(RECORD.replace("fused-moe", "fused-mo")).text
+
+
+def test_the_command_line_is_offered(page: Document) -> None:
+    assert f"ki resolve {RECORD}" in page.text
+
+
+def test_a_question_of_markup_stays_text() -> None:
+    answer = client().get("/answer", params={"q": "<script>alert(1)</script>"})
+    assert "<script" not in answer.text
+    assert "&lt;script&gt;" in answer.text
