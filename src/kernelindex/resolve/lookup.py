@@ -28,8 +28,7 @@ def locate(catalog: Reads, word: str, ident: str) -> Found:
     Raises NotFoundError ``<word>.not_found`` and AmbiguousError ``<word>.ambiguous``, the
     latter with every match.
     """
-    kinds = KINDS[word]
-    found = [item for kind in kinds for item in catalog.find(ident, kind)]
+    found = _find(catalog, KINDS[word], ident)
     if len(found) == 1:
         return found[0]
     if not found:
@@ -47,3 +46,13 @@ def locate(catalog: Reads, word: str, ident: str) -> Found:
         code=f"{word}.ambiguous",
         matches=matches,
     )
+
+
+def _find(catalog: Reads, kinds: tuple[str, ...], ident: str) -> list[Found]:
+    """Everything of these kinds that is so called; a whole digest names one thing at most."""
+    found: list[Found] = []
+    for kind in kinds:
+        found += catalog.find(ident, kind)
+        if found and found[0].digest.removeprefix("sha256:") == ident.removeprefix("sha256:"):
+            break
+    return found
