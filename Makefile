@@ -12,12 +12,16 @@ SIZES ?= 8000,100000,1000000
 DATABASES ?= sqlite,postgresql
 RECORD := fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 pass:backward
 
-.PHONY: help run setup dev test test-fast test-slow check format bench schemas docs lock clean
+.PHONY: help run answer setup dev test test-fast test-slow check format bench schemas docs lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: setup ## set up, load the starter evidence, answer the workload of record
+run: answer ## set up, load the starter evidence, answer the workload of record, serve the site
+	@$(KI) serve
+
+answer: setup ## the same without serving the site
+	@$(KI) catalog rebuild --if-stale
 	@$(KI) import starter
 	@$(KI) resolve $(RECORD)
 
@@ -25,20 +29,20 @@ setup: $(VENV)/.core ## install KernelIndex into .venv (no torch)
 
 dev: $(VENV)/.dev ## install what tests and checks need
 
-$(VENV)/.core: pyproject.toml scripts/setup.sh requirements.lock
+$(VENV)/.core: pyproject.toml scripts/setup.sh scripts/apt.sh requirements.lock
 	@sh scripts/setup.sh core
 
-$(VENV)/.dev: pyproject.toml scripts/setup.sh requirements-dev.lock
+$(VENV)/.dev: pyproject.toml scripts/setup.sh scripts/apt.sh requirements-dev.lock
 	@sh scripts/setup.sh dev
 
-test: test-fast test-slow ## all tests: the fast suite, then PostgreSQL, fuzzing and crash tests
+test: test-fast test-slow ## all tests
 
 test-fast: dev ## the fast suite, under a minute
-	@$(BIN)/python -m pytest -n 2 -m "not slow and not postgresql" --cov --cov-report=
+	@$(BIN)/python -m pytest -n 2 -m "not slow and not postgresql and not browser" --cov --cov-report=
 
-test-slow: dev ## the second stage
-	@sh scripts/postgres.sh
-	@$(BIN)/python -m pytest -n 2 -m "slow or postgresql" --cov --cov-append --cov-report=
+test-slow: dev ## the second stage: PostgreSQL, browser, fuzzing and crash tests
+	@sh scripts/packages.sh postgresql chromium
+	@$(BIN)/python -m pytest -n 2 -m "slow or postgresql or browser" --cov --cov-append --cov-report=
 
 check: dev ## format, lint, types, import contract, size budget, coverage ratchet
 	@$(BIN)/ruff format --check .
@@ -52,7 +56,7 @@ format: dev ## rewrite files in the house format
 	@$(BIN)/ruff check --fix .
 
 bench: dev ## measure and write docs/performance.md (SIZES=8000,100000,1000000 DATABASES=sqlite,postgresql)
-	@sh scripts/postgres.sh
+	@sh scripts/packages.sh postgresql wrk
 	@$(BIN)/python -m benchmarks.run --sizes $(SIZES) --databases $(DATABASES)
 
 schemas: dev ## write schemas/ and the generated reference pages again

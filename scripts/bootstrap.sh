@@ -2,9 +2,9 @@
 # For a machine without make: install it where this user may, then run the target (default: run).
 set -eu
 cd "$(dirname "$0")/.."
-if ! command -v make >/dev/null 2>&1; then
-    if [ "$(id -u)" = 0 ]; then as=""; else as="sudo"; fi
-    $as apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive $as apt-get install -y -qq --no-install-recommends make >/dev/null
-fi
+. scripts/apt.sh
+command -v make >/dev/null 2>&1 || apt_install make || {
+    say "make is missing. Type: sudo apt-get install -y make"
+    exit 1
+}
 exec make "${1:-run}"

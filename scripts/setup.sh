@@ -5,17 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 what=${1:-core}
 
-say() { printf '%s\n' "$*" >&2; }
-
-# Runs apt-get as root, or through sudo without a password; fails where neither is possible.
-apt_install() {
-    if [ "$(id -u)" = 0 ]; then as=""
-    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then as="sudo"
-    else return 1; fi
-    command -v apt-get >/dev/null 2>&1 || return 1
-    $as apt-get update -qq >/dev/null 2>&1 || true
-    DEBIAN_FRONTEND=noninteractive $as apt-get install -y -qq --no-install-recommends "$@" >/dev/null
-}
+. scripts/apt.sh
 
 find_python() {
     for name in python3.13 python3.12 python3.11 python3; do

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,15 @@ def test_a_manifest_file_is_imported(terminal: Terminal, database: Path, tmp_pat
     assert terminal.ki("import", "manifests", str(file), "--json").data["added"] == 1
     shown = terminal.ki("show", "project", "tiny").out
     assert shown.startswith("Tiny\\u001b[31m")
+
+
+def test_rebuild_if_stale_touches_only_rows_of_another_version(
+    terminal: Terminal, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert terminal.ki("catalog", "rebuild", "--if-stale").out == ""
+    with sqlite3.connect(database) as conn:
+        conn.execute("UPDATE catalog_state SET value = 'older' WHERE key = 'derived_version'")
+    assert "runs" in terminal.ki("catalog", "rebuild", "--if-stale").out
+    monkeypatch.setenv("KI_DB", f"sqlite:///{tmp_path}/none.db")
+    assert terminal.ki("catalog", "rebuild", "--if-stale").out == ""
+    assert not (tmp_path / "none.db").exists()

@@ -12,6 +12,7 @@ from kernelindex.cli.failures import FAILED, OK
 from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
 from kernelindex.cli.progress import progress_bar
 from kernelindex.cli.terminal import clean
+from kernelindex.errors import CatalogError
 
 if TYPE_CHECKING:
     from kernelindex.catalog import Catalog
@@ -50,11 +51,17 @@ def check(ctx: click.Context, as_json: bool) -> int:
 
 
 @command.command()
+@click.option("--if-stale", is_flag=True, help="Only where another version made the rows.")
 @json_option
 @db_option
 @click.pass_context
-def rebuild(ctx: click.Context, as_json: bool) -> None:
-    """Drop every derived row and make it again from manifests and observations."""
+def rebuild(ctx: click.Context, as_json: bool, if_stale: bool) -> None:
+    """Drop every derived row and make it again from manifests and observations.
+
+    With ``--if-stale`` a current catalog, or none at all, is left as it is.
+    """
+    if if_stale and not _is_stale(ctx):
+        return
     from kernelindex.catalog import rebuild as rebuild_catalog
 
     with progress_bar("rebuilding", quiet=as_json) as advance:
@@ -134,6 +141,18 @@ def _digest(catalog: Catalog, ident: str) -> str:
     from kernelindex.resolve.lookup import locate
 
     return locate(catalog, "run", ident).digest
+
+
+def _is_stale(ctx: click.Context) -> bool:
+    """Whether the catalog must be rebuilt before it can answer; one that is missing need not."""
+    try:
+        open_catalog(ctx)
+    except CatalogError as error:
+        if error.code in {"catalog.stale", "catalog.schema"}:
+            return True
+        if error.code != "catalog.missing":
+            raise
+    return False
 
 
 def _print_done(done: str, *, as_json: bool, **facts: object) -> None:
