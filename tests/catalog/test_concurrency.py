@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +81,39 @@ def test_second_import_waits_for_the_first(catalog_url: str) -> None:
         (cohort,) = catalog.cohorts()
         assert cohort.entry_count == 2
         assert check(catalog) == []
+
+
+def test_a_thread_does_not_wait_for_itself(sqlite_url: str, tmp_path: Path) -> None:
+    with Catalog.open(sqlite_url) as catalog, Catalog.create(f"sqlite:///{tmp_path}/b.db") as other:
+        with catalog.writing(), pytest.raises(RuntimeError, match="inside another"):
+            catalog.writing().__enter__()
+        with catalog.writing(), other.writing():
+            pass
+        with catalog.writing():
+            pass
+
+
+def test_a_writer_gets_its_turn_between_two_transactions_of_another(sqlite_url: str) -> None:
+    """SQLite's own waiting would look too seldom to meet the gaps."""
+    waited: list[float] = []
+    begun, done = threading.Event(), threading.Event()
+
+    def write_note() -> None:
+        begun.wait()
+        with Catalog.open(sqlite_url) as other:
+            start = time.monotonic()
+            with other.writing():
+                waited.append(time.monotonic() - start)
+        done.set()
+
+    writer = threading.Thread(target=write_note)
+    writer.start()
+    with Catalog.open(sqlite_url) as catalog:
+        for _ in range(40):
+            with catalog.writing():
+                begun.set()
+                time.sleep(0.05)
+            if done.wait(0.002):
+                break
+    writer.join()
+    assert waited[0] < 1.0

@@ -11,6 +11,7 @@ from sqlalchemy import inspect, select
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from kernelindex.catalog import engines, versions
+from kernelindex.catalog.locking import write_turn
 from kernelindex.catalog.tables import truth
 from kernelindex.errors import CatalogError
 
@@ -123,7 +124,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that commits when its block ends; SQLite locks at its start."""
-        with self.writer.begin() as conn:
+        with write_turn(self), self.writer.begin() as conn:
             yield conn
 
     def require_current(self) -> None:
