@@ -17,6 +17,8 @@ from kernelindex.web.context import told
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+SCROLLED = '<div class="wide" tabindex="0" role="group" aria-label="Table">%s</div>'
+"""What is wider than a phone scrolls by itself, also by keyboard."""
 _INLINE = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*|\[([^\]]+)\]\(([^)\s]+)\)")
 _BREAK = re.compile(r"^(?:[-*] |\d+\. |\||```|#)")
 _ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
@@ -143,9 +145,8 @@ def _table(rows: Sequence[Sequence[str]]) -> Markup:
     """A table; its second row is the line below the heads."""
     heads = Markup("").join(Markup('<th scope="col">%s</th>') % inline(one) for one in rows[0])
     body = Markup("").join(_row(row) for row in rows[2:])
-    return Markup(
-        '<div class="wide"><table><thead><tr>%s</tr></thead><tbody>%s</tbody></table></div>'
-    ) % (heads, body)
+    table = Markup("<table><thead><tr>%s</tr></thead><tbody>%s</tbody></table>") % (heads, body)
+    return Markup(SCROLLED) % table
 
 
 def _row(cells: Sequence[str]) -> Markup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kernelindex.resolve.numbers import ratio_text
@@ -11,6 +11,7 @@ from kernelindex.web import paths
 from kernelindex.web.charts.adapters import LEAST_TOLERANCE, sweep_input
 from kernelindex.web.charts.figure import Figure, sweep_figure
 from kernelindex.web.charts.sweep_points import find_crossovers, ratios_of
+from kernelindex.web.charts.words import path_name
 from kernelindex.web.context import told
 from kernelindex.web.show import value
 
@@ -101,5 +102,8 @@ def _crossovers(axis: str, cohorts: Sequence[Cohort]) -> tuple[str, ...]:
     data = sweep_input(axis, cohorts)
     if data is None:
         return ()
+    ran = [entry.implementation for cohort in cohorts for entry in cohort.entries]
+    titles = {path_name(one): one.title for one in ran}
+    lines = tuple(replace(line, name=titles.get(line.name, line.name)) for line in data.lines)
     ratios = ratios_of(data.lines, higher=data.direction == "higher")
-    return tuple(one.words for one in find_crossovers(data.lines, ratios, LEAST_TOLERANCE))
+    return tuple(one.words for one in find_crossovers(lines, ratios, LEAST_TOLERANCE))
