@@ -31,10 +31,36 @@ def test_products_are_complete_and_plausible() -> None:
         assert product.bandwidth_bytes_s is None or 1e11 < product.bandwidth_bytes_s < 1e13
         assert product.l2_bytes is None or 2**20 <= product.l2_bytes <= 2**28
         assert product.power_watts is None or 40 <= product.power_watts <= 1500
-        assert product.checked == "" or product.checked.startswith("https://")
         assert (product.tick_ns is None) == (product.tick_source == "")
         if not product.peaks_flops:
             assert product.notes, f"{key} has no peak and says not why"
+
+
+def test_every_figure_is_checked_or_listed_as_unchecked() -> None:
+    for key, product in PRODUCTS.items():
+        confirmed = {figure for check in product.checks for figure in check.figures}
+        assert confirmed | set(product.unchecked) == set(product.figures), key
+        assert confirmed.isdisjoint(product.unchecked), key
+        for check in product.checks:
+            assert re.match(r"https?://[a-z0-9.-]+/?", check.url), key
+            assert check.figures, f"{key}: {check.url} confirms nothing"
+            assert len(set(check.figures)) == len(check.figures), key
+        if set(product.unchecked) & set(product.peaks_flops):
+            assert product.notes, f"{key} has a rate that no page confirms and says not why"
+
+
+def test_what_is_checked_is_said_in_words() -> None:
+    card = PRODUCTS["rtx-3090"]
+    assert card.unchecked == ("tf32",)
+    assert card.checked.endswith("; confirmed by no page read: tf32")
+    assert PRODUCTS["arc-140t"].checked == ""
+    assert "; transcribed in a public repository" in PRODUCTS["h200-nvl-141gb"].checked
+    gh200 = PRODUCTS["gh200-96gb"]
+    assert gh200.checks[0].via == ""
+    assert gh200.checked == (
+        f"{gh200.checks[0].url} (fp64, fp32, tf32, bf16, fp16, fp8_e4m3fn, fp8_e5m2, int8, "
+        "bandwidth, memory, power)"
+    )
 
 
 def test_peaks_are_dense_and_consistent() -> None:
@@ -65,6 +91,10 @@ def test_known_figures() -> None:
     assert h200.attainable["bf16"].value == 790e12
     assert h200.attainable["copy"].value == 4.25e12
     assert h200.memory_bytes == 141 * 2**30
+    b300 = PRODUCTS["b300-sxm-270gb"].peaks_flops
+    assert (b300["int8"], b300["fp4_e2m1"]) == (153.5e12, 13.5e15)
+    assert PRODUCTS["gb200"].peaks_flops["bf16"] == 2.5e15  # one GPU, not the superchip
+    assert PRODUCTS["rtx-5090"].peaks_flops["fp16"] == 209.5e12  # fp32 accumulation
     assert PRODUCTS["rtx-3090"].tick_ns == 1024
     assert {PRODUCTS[key].tick_ns for key in ("a100-sxm4-80gb", "b200-sxm-180gb")} == {32}
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.registry.products import (
     Attainable,
+    Check,
     Family,
     Name,
     Product,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PRODUCTS",
     "Attainable",
+    "Check",
     "GpuMatch",
     "Product",
     "find_family",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GIB = 2**30
 TERA = 1e12
 
-_AUTHORED = frozenset({"names", "reason", "memory_gib", "peaks_teraflops"})
+_AUTHORED = frozenset({"names", "reason", "memory_gib", "peaks_teraflops", "checked"})
 """Fields of a row that the loader turns into something else."""
 _SEPARATORS = re.compile(r"[\s_\-]+")
 
@@ -30,6 +30,19 @@ class Attainable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A page that was read and prints figures of a product, rounded to within 1 %.
+
+    ``figures``  names as in ``Product.figures``; a sparse rate was halved
+    ``via``      how it was read where not at ``url`` itself: transcribed or quoted elsewhere
+    """
+
+    url: str
+    figures: tuple[str, ...]
+    via: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
     """One GPU as sold.
 
@@ -40,7 +53,10 @@ class Product:
     ``memory_bytes`` nominal GB as 2^30; ``None`` where the name leaves it open
     ``attainable``   measured peaks: dtype id or ``copy`` -> value with its source
     ``tick_ns``      resolution of device event times seen in data, with ``tick_source``
-    ``checked``      a second place that prints the same rates; empty where none was found
+    ``source``       the vendor's page of the nominal figures where there is one, for a reader
+                     to open; which pages were read is in ``checks``
+    ``checks``       the pages that were read, each with the figures that it confirms
+    ``unchecked``    figures that no page read prints; with ``checks`` it covers ``figures``
     """
 
     id: str
@@ -59,7 +75,30 @@ class Product:
     attainable: Mapping[str, Attainable] = field(default_factory=dict)
     tick_ns: int | None = None
     tick_source: str = ""
-    checked: str = ""
+    checks: tuple[Check, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """What is given of it: dtype ids, then ``bandwidth``, ``memory``, ``l2``, ``power``."""
+        sizes = {
+            "bandwidth": self.bandwidth_bytes_s,
+            "memory": self.memory_bytes,
+            "l2": self.l2_bytes,
+            "power": self.power_watts,
+        }
+        return (*self.peaks_flops, *(name for name, value in sizes.items() if value is not None))
+
+    @property
+    def checked(self) -> str:
+        """For people: the pages read, what each confirms, and what no page confirms."""
+        told = [
+            f"{one.url} ({', '.join(one.figures)}{'; ' if one.via else ''}{one.via})"
+            for one in self.checks
+        ]
+        if self.unchecked:
+            told.append(f"confirmed by no page read: {', '.join(self.unchecked)}")
+        return "; ".join(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +159,14 @@ def _read_product(row: Mapping[str, Any]) -> Product:
     known = {key: row[key] for key in row if key not in _AUTHORED}
     known["peaks_flops"] = {key: value * TERA for key, value in row["peaks_teraflops"].items()}
     known["attainable"] = {k: Attainable(**v) for k, v in row.get("attainable", {}).items()}
+    known["checks"] = tuple(_read_check(check) for check in row.get("checked", ()))
+    known["unchecked"] = tuple(row.get("unchecked", ()))
     gib = row["memory_gib"]
     return Product(memory_bytes=None if gib is None else gib * GIB, **known)
+
+
+def _read_check(row: Mapping[str, Any]) -> Check:
+    return Check(url=row["url"], figures=tuple(row["figures"]), via=row.get("via", ""))
 
 
 def _read_family(row: Mapping[str, Any]) -> Family:
