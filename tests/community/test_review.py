@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from kernelindex.catalog import Catalog, export_digest
+from kernelindex.catalog import Catalog, export_digest, export_to, load_export
 from kernelindex.catalog.dumping import digest_of_dump, dump_derived
 from kernelindex.community import (
     Contribution,
@@ -13,6 +15,8 @@ from kernelindex.community import (
     correct_run,
     decide,
     find_contribution,
+    list_contributions,
+    list_keys,
     read_audit,
     submit_attestation,
 )
@@ -212,3 +216,21 @@ def test_an_unknown_item_is_refused(sqlite_database: Catalog) -> None:
     with pytest.raises(CommunityError) as caught:
         decide(sqlite_database, "deadbeef", ACCEPT, actor="eve", reason="x")
     assert caught.value.code == "contribution.not_found"
+
+
+def test_an_export_has_what_people_wrote_only_where_asked_and_never_a_key(
+    sqlite_database: Catalog, clock: Clock, tmp_path: Path
+) -> None:
+    key = make_key(sqlite_database, clock)
+    item = send_note(sqlite_database, clock, key)
+    settle(sqlite_database, clock, item)
+    plain, whole = tmp_path / "plain.jsonl.zst", tmp_path / "whole.jsonl.zst"
+    export_to(sqlite_database, plain)
+    export_to(sqlite_database, whole, community=True)
+    with Catalog.create(f"sqlite:///{tmp_path}/other.db") as other:
+        load_export(other, plain)
+        assert list_contributions(other).items == ()
+        load_export(other, whole)
+        assert accepted_on(other, RUN).items == accepted_on(sqlite_database, RUN).items
+        assert read_audit(other).items == read_audit(sqlite_database).items
+        assert list_keys(other) == ()
