@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 GENERATORS = (
     ("kernelindex.manifests.schema", "--write", "schemas", "--docs", "docs/reference"),
     ("kernelindex.sources.liger.equivalence",),
+    ("kernelindex.registry.reference", "--write", "docs/reference"),
     ("kernelindex.cli.reference", "--write", "docs/reference"),
     ("kernelindex.api.reference", "--write", "docs/reference"),
 )
