@@ -32,8 +32,8 @@ class Group(Part):
     records: tuple[RecordLine, ...] = Field((), description="changes of its leader, newest first")
 
 
-def show_group(catalog: Reads, ident: str) -> Group:
-    """The group whose key begins with at least 8 given hex digits.
+def show_group(catalog: Reads, ident: str, *, entries: int = MAX_ENTRIES) -> Group:
+    """The group whose key begins with at least 8 given hex digits, with its first entries.
 
     Raises NotFoundError ``cohort.not_found``, also where several keys begin so.
     """
@@ -45,12 +45,12 @@ def show_group(catalog: Reads, ident: str) -> Group:
             code="cohort.not_found",
         )
     best = {key for slot in row.best.values() for key in slot["entries"][:3]}
-    entries = catalog.entries((row.key,), first=MAX_ENTRIES, also=best)
+    found = catalog.entries((row.key,), first=entries, also=best)
     records = catalog.records({"cohort_key": row.key}, limit=MAX_RECORDS)
     excluded = catalog.excluded((row.key,))
     return Group(
-        cohort=view_cohort(row, entries.get(row.key, ()), limit=MAX_ENTRIES),
-        best=pick_best([row], entries, lambda _entry: True),
+        cohort=view_cohort(row, found.get(row.key, ()), limit=entries),
+        best=pick_best([row], found, lambda _entry: True),
         tolerance=dict(row.tolerance),
         excluded=tuple(map(view_excluded, excluded[:MAX_EXCLUDED])),
         records=tuple(map(view_record, records.rows)),

@@ -1,4 +1,4 @@
-"""Lists of what the catalog holds: operations, implementations, projects, GPUs, sources."""
+"""Lists of what the catalog holds: operations, implementations, projects, sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pydantic import Field
 
 from kernelindex.catalog import cursors
 from kernelindex.errors import NotFoundError
-from kernelindex.registry.hardware import load_products
 from kernelindex.registry.sources_info import find_source, load_sources
 from kernelindex.resolve.answer import Part
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog.rows import (
         FacetCount,
-        HardwareRow,
         ImplementationRow,
         OperationRow,
         Page,
@@ -45,8 +43,6 @@ class ListReads(Protocol):
     ) -> Page[ImplementationRow]: ...
 
     def projects(self) -> Sequence[ProjectRow]: ...
-
-    def hardware(self) -> Sequence[HardwareRow]: ...
 
     def facets(self) -> Sequence[FacetCount]: ...
 
@@ -114,41 +110,6 @@ class ProjectList(Part):
 
     projects: tuple[ProjectLine, ...] = Field(description="most runs first")
     cursor: str | None = Field(None, description="asks for the next page")
-
-
-class HardwareLine(Part):
-    """One GPU product, or a label that no table knows, with runs here."""
-
-    id: str = Field(description="product id, or the label as the source wrote it")
-    label: str = Field(description="name to show")
-    family: str = Field(description="product family")
-    vendor: str = Field(description="vendor id")
-    architecture: str = Field(description="architecture id")
-    product_id: str | None = Field(None, description="id in the table of products, where known")
-    run_count: int = Field(description="runs on it")
-
-
-class HardwareList(Part):
-    """Every GPU that was measured on."""
-
-    hardware: tuple[HardwareLine, ...] = Field(description="most runs first")
-
-
-class HardwareDossier(HardwareLine):
-    """A GPU with its peaks; nominal ones are of dense operations, as the source prints them."""
-
-    peaks_flops: dict[str, float] = Field(
-        default_factory=dict, description="dtype: nominal dense operations per second"
-    )
-    bandwidth_bytes_s: float | None = Field(None, description="nominal memory bandwidth")
-    memory_bytes: int | None = Field(None, description="nominal memory")
-    l2_bytes: int | None = Field(None, description="second-level cache")
-    power_watts: float | None = Field(None, description="nominal board power")
-    attainable: dict[str, float] = Field(
-        default_factory=dict, description="measured peaks: dtype in FLOP/s, `copy` in B/s"
-    )
-    tick_ns: int | None = Field(None, description="resolution of event times seen in data")
-    source: str | None = Field(None, description="where the nominal figures are printed")
 
 
 class SnapshotLine(Part):
@@ -239,26 +200,6 @@ def list_projects(catalog: ListReads, *, cursor: str | None = None, limit: int =
     return ProjectList(projects=tuple(ProjectLine(**asdict(row)) for row in rows), cursor=after)
 
 
-def list_hardware(catalog: ListReads) -> HardwareList:
-    """Every GPU that was measured on."""
-    rows = tuple(HardwareLine(**asdict(row)) for row in catalog.hardware())
-    return HardwareList(hardware=rows)
-
-
-def show_hardware(catalog: ListReads, ident: str) -> HardwareDossier:
-    """A GPU that was measured on, with its peaks.
-
-    Raises NotFoundError ``hardware.not_found``.
-    """
-    row = next((one for one in catalog.hardware() if one.id == ident), None)
-    if row is None:
-        raise NotFoundError(
-            f"no run here was measured on {ident!r}; the list of hardware has the ids",
-            code="hardware.not_found",
-        )
-    return HardwareDossier(**asdict(row), **_peaks(row.product_id))
-
-
 def list_sources(catalog: ListReads) -> SourceList:
     """Every known source with its runs and the files that were read."""
     counts = {item.value: item.count for item in catalog.facets() if item.facet == "source"}
@@ -301,22 +242,6 @@ def _page(
     shown = left[: cursors.check_limit(limit)]
     more = len(left) > len(shown)
     return shown, cursors.encode_cursor(filters, key(shown[-1])) if more else None
-
-
-def _peaks(product_id: str | None) -> dict[str, Any]:
-    product = load_products().get(product_id) if product_id else None
-    if product is None:
-        return {}
-    return {
-        "peaks_flops": dict(product.peaks_flops),
-        "bandwidth_bytes_s": product.bandwidth_bytes_s,
-        "memory_bytes": product.memory_bytes,
-        "l2_bytes": product.l2_bytes,
-        "power_watts": product.power_watts,
-        "attainable": {name: peak.value for name, peak in product.attainable.items()},
-        "tick_ns": product.tick_ns,
-        "source": product.source,
-    }
 
 
 def _snapshot(row: SnapshotRow, skips: Sequence[SkipRow]) -> SnapshotLine:

@@ -9,8 +9,7 @@ from kernelindex.api.endpoint import Endpoint
 from kernelindex.api.identifiers import PATH_CODES, ident_of
 from kernelindex.api.parameters import Parameter, read_query
 from kernelindex.api.replies import reply
-from kernelindex.resolve.answer import Cohort
-from kernelindex.resolve.cohort import show_cohort
+from kernelindex.resolve.group import Group, show_group
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -22,11 +21,13 @@ PARAMETERS = (Parameter(name="entries", text="entries shown", number=(1, 500), d
 
 
 def cohort(catalog: Catalog, request: Request) -> Response:
-    """A group with its entries in rank order; ranks are ranges, and doubts stand beside them."""
+    """A group with its entries in rank order, its bests, exclusions and records.
+
+    Ranks are ranges, and doubts stand beside them.
+    """
     values = read_query(request, PARAMETERS)
-    return reply(
-        request, show_cohort(catalog, ident_of(request), entries=values["entries"]).to_dict()
-    )
+    found = show_group(catalog, ident_of(request), entries=values["entries"])
+    return reply(request, found.to_dict())
 
 
 ENDPOINTS = (
@@ -38,7 +39,7 @@ ENDPOINTS = (
         handler=cohort,
         parameters=PARAMETERS,
         inside={"ident": ("8 or more hex digits of the group's key", examples.COHORT)},
-        answer=Cohort,
+        answer=Group,
         codes=(
             *PATH_CODES,
             "request.parameter_repeated",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from kernelindex.api import examples
 from kernelindex.api.endpoint import Endpoint, Handler
 from kernelindex.api.identifiers import PATH_CODES, ident_of, path_of
@@ -11,7 +13,9 @@ from kernelindex.api.parameters import CURSOR, Parameter, limit_parameter, read_
 from kernelindex.api.replies import reply
 from kernelindex.api.routes.runs import LIST_CODES
 from kernelindex.resolve import listings
+from kernelindex.resolve.answer import Part
 from kernelindex.resolve.dossier import ObjectDossier
+from kernelindex.resolve.gpus import GpuDossier, GpuLine, list_gpus, show_gpu
 from kernelindex.resolve.objects import show_object
 
 if TYPE_CHECKING:
@@ -32,6 +36,12 @@ IMPLEMENTATIONS = (
 )
 
 
+class GpuList(Part):
+    """GPUs that were measured on or that the table of products has."""
+
+    hardware: tuple[GpuLine, ...] = Field(description="measured ones first, most runs first")
+
+
 def operations(catalog: Catalog, request: Request) -> Response:
     """Operations, those with most runs first."""
     values = read_query(request, OPERATIONS)
@@ -50,15 +60,15 @@ def projects(catalog: Catalog, request: Request) -> Response:
 
 
 def hardware(catalog: Catalog, request: Request) -> Response:
-    """Every GPU that was measured on."""
+    """Every GPU that was measured on, and those of the table of products that were not."""
     read_query(request, ())
-    return reply(request, listings.list_hardware(catalog).to_dict())
+    return reply(request, GpuList(hardware=list_gpus(catalog)).to_dict())
 
 
 def one_hardware(catalog: Catalog, request: Request) -> Response:
-    """A GPU with its nominal and measured peaks."""
+    """A GPU with its nominal and measured peaks, and what was measured on it."""
     read_query(request, ())
-    return reply(request, listings.show_hardware(catalog, ident_of(request)).to_dict())
+    return reply(request, show_gpu(catalog, ident_of(request)).to_dict())
 
 
 def sources(catalog: Catalog, request: Request) -> Response:
@@ -136,10 +146,10 @@ ENDPOINTS = (
     Endpoint(
         path="/hardware",
         name="list_hardware",
-        summary="GPUs that were measured on",
+        summary="GPUs",
         tag="objects",
         handler=hardware,
-        answer=listings.HardwareList,
+        answer=GpuList,
     ),
     Endpoint(
         path="/hardware/{ident}",
@@ -147,8 +157,8 @@ ENDPOINTS = (
         summary="One GPU with its peaks",
         tag="objects",
         handler=one_hardware,
-        inside={"ident": ("id of the hardware, as listed", "h100-sxm5-80gb")},
-        answer=listings.HardwareDossier,
+        inside={"ident": ("product id or label of the hardware, as listed", "h100-sxm5-80gb")},
+        answer=GpuDossier,
         codes=(*PATH_CODES, "hardware.not_found"),
     ),
     Endpoint(
