@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
-from .config import Launch
-from .routing import Routing
+    from .config import Launch
+    from .routing import Routing
 
 
 class Engine(Protocol):
@@ -16,7 +17,7 @@ class Engine(Protocol):
     def up(
         self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
     ) -> None:
-        """F1: h [rows, 2I] and act [rows, I] from x [T, H] and w [E, 2I, H]; an empty h is skipped."""
+        """F1: h [rows, 2I] and act [rows, I] from x [T, H], w [E, 2I, H]; no h if it is empty."""
 
     def gemm(
         self, a: torch.Tensor, w: torch.Tensor, r: Routing, y: torch.Tensor, trans: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -10,8 +11,10 @@ from .config import Launch, choose_launch
 from .engine import make_engine
 from .reduce import reduce_rows
 from .routing import Layout, plan_layout, route, view_routing
-from .shape import Shape
 from .values import Gradients, Saved
+
+if TYPE_CHECKING:
+    from .shape import Shape
 
 
 def plan(shape: Shape, capability: tuple[int, int]) -> tuple[Launch, Layout]:

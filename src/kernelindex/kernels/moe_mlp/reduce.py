@@ -10,11 +10,15 @@ FLOPs T * K * H; bytes (T * K + T) * H elements.
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
+
 import triton
 import triton.language as tl
 
-from .routing import Routing
+if TYPE_CHECKING:
+    import torch
+
+    from .routing import Routing
 
 
 @triton.jit

@@ -21,7 +21,7 @@ def forward(
     top_k_weights: torch.Tensor,
     compute: torch.dtype | None = None,
 ) -> torch.Tensor:
-    """y [T, H] in x's type; differentiable by autograd where its inputs are."""
+    """The output [T, H] in x's type; differentiable by autograd where its inputs are."""
     compute = compute or _compute_type(x.dtype)
     out = torch.zeros(x.shape, dtype=compute, device=x.device)
     for e in range(down_proj.shape[0]):

@@ -7,12 +7,15 @@ multiple of `align` rows, so tiles need no masks; the number of rows is only bou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 import triton
 
 from .routing_kernels import count_kernel, place_kernel, route_kernel
-from .shape import Shape
+
+if TYPE_CHECKING:
+    from .shape import Shape
 
 # One block takes about 50 ns a pair: 110 us at 2048 pairs, where two kernels take 18.
 ONE_BLOCK_SLOTS = 256
@@ -49,8 +52,8 @@ class Routing:
 
     row_token   int32 [rows]           token of each row; padding is not written
     slot_row    int32 [T * K]          row of each token-expert pair
-    tiles       int32 [6 * tiles + 1]  expert, first row, end row of each slot's tile; the same of the
-                                       half tile that shares it, end 0 for none; number of slots
+    tiles       int32 [6 * tiles + 1]  expert, first row, end row of each slot's tile; the same of
+                                       a half tile that shares it, end 0 for none; number of slots
     bounds      int32 [2, E]           first and end row of each expert
     row_weight  fp32  [rows]           router weight of each row
     """

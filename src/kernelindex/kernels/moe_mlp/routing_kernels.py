@@ -1,4 +1,4 @@
-"""F0's device code, plain Triton. Integer work only, so the order is fixed and no atomics are used."""
+"""F0's device code, plain Triton: integer sums in a fixed order, no atomics."""
 
 import triton
 import triton.language as tl
@@ -31,9 +31,9 @@ def _place(i, mask, e, rank, base, weights, row_token, row_weight, slot_row, top
 def _list_tiles(tiles, cap, total, start, ex, first, stride, BM: tl.constexpr, ALIGN: tl.constexpr):
     """Writes the tiles this program owns, `[A | B]`; B is the second half tile of a slot, if any.
 
-    With segments of half tiles, an expert's last tile can be a half one. Two of them, of neighbouring
-    experts that have one, share a slot: persistent programs take slots in turn, and a half tile in a
-    slot of its own left them unequal (B1 took 13 rounds for 12.0 tiles of work).
+    With segments of half tiles, an expert's last tile can be a half one. Two of them, of
+    neighbouring experts that have one, share a slot: persistent programs take slots in turn, and
+    a half tile in a slot of its own left them unequal (B1: 13 rounds for 12.0 tiles of work).
     """
     units = (total + ALIGN - 1) // ALIGN
     whole = units // (BM // ALIGN)

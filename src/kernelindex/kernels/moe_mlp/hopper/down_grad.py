@@ -9,11 +9,13 @@
     dh        [rows, 2I]    out, box [64, 64]
     dw_part   fp32 [I / 256, rows]   out: partial sums, added up in a fixed order later
 
-Tile 128 x 256, the consumers take 64 rows each. The ring carries H / 64 operand stages and then four
-stages of 64 gate and 64 up columns, so gate and up are on their way while the products run; their
-gradients replace them in the stage and leave from there.
+Tile 128 x 256, the consumers take 64 rows each. The ring carries H / 64 operand stages and then
+four stages of 64 gate and 64 up columns, so gate and up are on their way while the products run;
+their gradients replace them in the stage and leave from there.
 FLOPs 2 * rows * H * I; bytes dy + down + rows * 4I elements.
 """
+
+# ruff: noqa: E741  (I is the operation's axis)
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
@@ -43,7 +45,7 @@ from .ring import (
 @gluon.jit
 def h_buffers(ring, s, layout: gl.constexpr):
     """Stage `s` seen as [128, 64] gate and [128, 64] up."""
-    a_bufs, b_bufs, full, empty = ring
+    a_bufs, b_bufs, _full, _empty = ring
     up = b_bufs.index(s)._reinterpret(a_bufs.dtype, [256, 64], layout)
     return a_bufs.index(s), up.slice(0, 128)
 
@@ -133,7 +135,7 @@ def swiglu_grad(da, w, gate_buf, up_buf):
 @gluon.jit
 def down_grad_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
     """Issues the product of one stage and waits for the one before."""
-    a_bufs, b_bufs, full, empty = ring
+    a_bufs, b_bufs, full, _empty = ring
     wait_gathered(full, it, S)
     acc = warpgroup_mma(
         a_bufs.index(it % S).slice(WG * 64, 64), b_bufs.index(it % S), acc, is_async=True
@@ -155,7 +157,7 @@ def down_grad_math(
     I: gl.constexpr,
     S: gl.constexpr,
 ):
-    a_bufs, b_bufs, full, empty = ring
+    _a_bufs, _b_bufs, full, empty = ring
     HL: gl.constexpr = dh.layout
     KI: gl.constexpr = H // 64
     NT: gl.constexpr = I // 256

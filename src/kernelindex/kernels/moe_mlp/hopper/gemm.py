@@ -82,7 +82,7 @@ def gemm_load(
 @gluon.jit
 def gemm_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr, TRANS: gl.constexpr):
     """Issues the product of one stage and waits for the one before."""
-    a_bufs, b_bufs, full, empty = ring
+    a_bufs, b_bufs, full, _empty = ring
     wait_full(full, it, S)
     a = a_bufs.index(it % S).slice(WG * 64, 64)
     b = b_bufs.index(it % S)
@@ -105,7 +105,7 @@ def gemm_math(
     S: gl.constexpr,
     TRANS: gl.constexpr,
 ):
-    a_bufs, b_bufs, full, empty = ring
+    _a_bufs, _b_bufs, full, empty = ring
     KI: gl.constexpr = K // 64
     NT: gl.constexpr = N // 256
     DT: gl.constexpr = y.dtype

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
-from ..routing import Routing
 from . import down_grad as _down_grad
 from . import gemm as _gemm
 from . import up as _up
 from . import weight_grad as _weight_grad
+
+if TYPE_CHECKING:
+    from ..routing import Routing
 
 # Registers a thread of the consumers and of the producer; 168 a thread is what three warpgroups
 # share at the start (65536 / 384, rounded down to 8).

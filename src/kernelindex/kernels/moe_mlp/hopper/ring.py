@@ -4,8 +4,8 @@ Every kernel has two consumer warpgroups and one producer. The producer fills a 
 stage holds a slice of operand A and one of operand B, `full` says that it may be read, `empty` that
 both consumers are done with it. Operands arrive by TMA, or, for gathered rows, by 16-byte cp.async.
 
-    tiles       int32 [6 * cap + 1]  expert, first row, end row of each slot's tile; the same of a half
-                                     tile that shares the slot, end 0 for none; number of slots
+    tiles       int32 [6 * cap + 1]  expert, first row, end row of each slot's tile; the same of a
+                                     half tile that shares it, end 0 for none; number of slots
     row_token   int32 [rows]         token of a sorted row
 """
 
@@ -72,8 +72,8 @@ def load_tile(tiles, cap, slot, part):
 def load_parts(tiles, cap, slot):
     """How many tiles a slot holds: 2 for two half tiles, else 1.
 
-    To be read where it is used: Triton 3.6 lost this value when it was carried from one iteration of
-    a loop to the next as the bound of an inner loop.
+    To be read where it is used: Triton 3.6 lost this value when it was carried from one iteration
+    of a loop to the next as the bound of an inner loop.
     """
     return gl.where(gl.load(tiles + 5 * cap + slot) > 0, 2, 1)
 
@@ -88,8 +88,8 @@ def slot_at(t, n_items, NT: gl.constexpr):
 def load_tokens(row_token, row, end, L: gl.constexpr):
     """Tokens of 64 + 64 rows; rows past the end repeat the expert's last token.
 
-    Read one work item ahead: the loads' latency (tile, then tokens, then the copies) would otherwise
-    empty the ring at every tile.
+    Read one work item ahead: waiting for the tile, then the tokens, then the copies emptied the
+    ring at every tile (F1 0.641 ms, read ahead 0.614).
     """
     rows = row + gl.arange(0, 64, gl.SliceLayout(1, L))
     upper = gl.load(row_token + gl.minimum(rows, end - 1))

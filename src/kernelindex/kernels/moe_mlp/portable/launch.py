@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
 from ..config import Portable, Tile, fit_columns
-from ..routing import Routing
 from . import rows, weight_grad
+
+if TYPE_CHECKING:
+    from ..routing import Routing
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class PortableEngine:
         depth, width = a.shape[1], y.shape[1]
         columns, step = fit_columns(t.columns, width), fit_columns(t.depth, depth)
         rows.gemm_kernel[(r.layout.tiles * (width // columns),)](
-            a, w, r.tiles, r.layout.tiles, depth // step, y, width, depth, self.tiles.block_rows, columns, step, trans,
+            a, w, r.tiles, r.layout.tiles, depth // step, y,
+            width, depth, self.tiles.block_rows, columns, step, trans,
             num_warps=t.warps, num_stages=t.stages,
         )  # fmt: skip
 

@@ -3,11 +3,13 @@
     tiles       int32 [6 * cap + 1]  expert, first row, end row of each tile; unused; their number
     row_token   int32 [rows]         token of a sorted row
     row_weight  fp32  [rows]         router weight of a sorted row
-    steps       depth of the product / BK; a constant trip count would be unrolled whole, and a kernel
-                took 7 s to compile instead of 1 s
+    steps       depth of the product / BK; a constant trip count would be unrolled whole (B1 took
+                7 s to compile instead of 2)
 
 Rows past an expert's end repeat its last token with weight 0, so they stay finite and add nothing.
 """
+
+# ruff: noqa: E741  (I is the operation's axis)
 
 import triton
 import triton.language as tl
