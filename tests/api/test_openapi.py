@@ -39,6 +39,14 @@ def test_it_is_of_version_3_1_and_served_below_the_base(document: dict[str, Any]
     assert document["servers"] == [{"url": BASE}]
 
 
+def test_the_root_of_the_api_is_the_document(client: TestClient) -> None:
+    assert client.get(f"{BASE}/").content == client.get(f"{BASE}/openapi.json").content
+
+
+def test_every_problem_code_is_listed(document: dict[str, Any]) -> None:
+    assert [one["code"] for one in document["x-problem-codes"]] == list(CODES)
+
+
 def test_every_address_is_there_once(document: dict[str, Any]) -> None:
     found = {(path, method.upper()) for path, method, _ in operations(document)}
     assert found == {(one.path, one.method) for one in ENDPOINTS}

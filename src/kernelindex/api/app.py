@@ -76,7 +76,7 @@ def _beside(catalog: Catalog) -> Path | None:
 
 
 def _add_document(app: FastAPI) -> None:
-    """``/openapi.json``, built when first asked for."""
+    """``/openapi.json``, built when first asked for, also at the root of the API."""
     built: list[bytes] = []
 
     def document() -> dict[str, object]:
@@ -88,4 +88,5 @@ def _add_document(app: FastAPI) -> None:
         return reply_bytes(request, built[0], etag=None)
 
     app.openapi = document  # type: ignore[method-assign]
-    app.add_route("/openapi.json", openapi, methods=["GET"], include_in_schema=False)
+    for path in ("/openapi.json", "/"):
+        app.add_route(path, openapi, methods=["GET"], include_in_schema=False)

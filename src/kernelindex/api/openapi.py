@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from kernelindex.api.codes import CODES
 from kernelindex.api.endpoint import KEY_SCHEME
 from kernelindex.api.problems import ProblemDetails
 from kernelindex.resolve.request import Request
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     from kernelindex.api.endpoint import Endpoint
 
+PROBLEMS = "x-problem-codes"
+"""Every problem code with its status and title, for pages that list them."""
 TEMPLATE = "#/components/schemas/{model}"
 ASKED = "#/components/schemas/Question{model}"
 TAGS = [
@@ -52,6 +56,7 @@ def build_document(app: FastAPI, endpoints: Iterable[Endpoint]) -> dict[str, Any
         }
     }
     components["schemas"] = {**_answers(models), **_question()}
+    document[PROBLEMS] = [asdict(code) for code in CODES.values()]
     return document
 
 
