@@ -50,6 +50,9 @@ class HardwarePage(Page):
 
     template: ClassVar[str] = "hardware.html"
 
+    checked: tuple[tuple[str, str], ...] = field(
+        metadata=told("addresses that print the same figures, each with which ones")
+    )
     peaks: tuple[PeakRow, ...] = field(metadata=told("its rates, fastest first, copy last"))
     gpu: GpuDossier = field(metadata=told("its peaks with sources, and what was measured on it"))
 
@@ -85,8 +88,15 @@ def hardware(catalog: Catalog, request: Request) -> HardwarePage:
         section="Hardware",
         json_path=f"/api/v1{paths.hardware(gpu.id)}" if gpu.run_count else "",
         gpu=gpu,
+        checked=tuple(_place(one) for one in gpu.checked.split("; ") if one),
         peaks=_peaks(gpu.peaks),
     )
+
+
+def _place(text: str) -> tuple[str, str]:
+    """An address and what else is said; no address where there is none."""
+    address, _, rest = text.partition(" ")
+    return (address, rest) if address.startswith("https://") else ("", text)
 
 
 def _peaks(peaks: Sequence[Peak]) -> tuple[PeakRow, ...]:

@@ -110,7 +110,7 @@ def _page() -> MethodologyPage:
         section="Methodology",
         briefs=BRIEFS,
         sections=read_sections(GUIDE.read_text(encoding="utf-8")),
-        version=POLICY_VERSION,
+        version=POLICY_VERSION.removeprefix("policy/"),
     )
 
 
