@@ -1,6 +1,6 @@
 """The operation as `torch.library` custom operators, for torch.compile and export.
 
-    kernelindex::moe_mlp           x, weights, index, router weights -> y, h, act, index, row weight
+    kernelindex::moe_mlp           x, weights, index, router weights -> y, h, act, plan, row weight
     kernelindex::moe_mlp_backward  upstream gradient, inputs, what was saved -> four gradients
 
 On the CPU the reference computes both and nothing is saved.
@@ -13,9 +13,9 @@ from typing import Any
 import torch
 
 from . import reference
-from .passes import plan, run_backward, run_forward
-from .shape import Shape, read_shape
-from .values import Saved
+from .passes import plan_for, run_backward, run_forward
+from .shape import read_shape
+from .values import Inputs, Saved
 
 Five = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 Four = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
@@ -31,8 +31,8 @@ def moe_mlp_op(
     save: bool,
 ) -> Five:
     shape = read_shape(x, gate_up_proj, down_proj, top_k_index, top_k_weights)
-    inputs = [t.contiguous() for t in (x, gate_up_proj, down_proj, top_k_index, top_k_weights)]
-    out, saved = run_forward(shape, *inputs, save=save)
+    inputs = Inputs(x, gate_up_proj, down_proj, top_k_index, top_k_weights).contiguous()
+    out, saved = run_forward(shape, inputs, save)
     return out, *saved
 
 
@@ -63,7 +63,7 @@ def _moe_mlp_fake(
     out = torch.empty_like(x, memory_format=torch.contiguous_format)
     if not x.is_cuda:
         return out, *_nothing_saved(x)
-    _, layout = plan(shape, torch.cuda.get_device_capability(x.device))
+    _, layout = plan_for(shape, torch.cuda.get_device_capability(x.device))
     return (
         out,
         x.new_empty(layout.rows if save else 0, 2 * shape.inter),
@@ -83,12 +83,21 @@ def moe_mlp_backward_op(
     top_k_weights: torch.Tensor,
     h: torch.Tensor,
     act: torch.Tensor,
-    index: torch.Tensor,
+    plan: torch.Tensor,
     row_weight: torch.Tensor,
 ) -> Four:
-    shape = Shape(*x.shape, down_proj.shape[2], down_proj.shape[0], top_k_index.shape[1])
-    inputs = [t.contiguous() for t in (dy, x, gate_up_proj, down_proj, top_k_weights)]
-    return run_backward(shape, *inputs, Saved(h, act, index, row_weight))
+    shape = read_shape(x, gate_up_proj, down_proj, top_k_index, top_k_weights)
+    inputs = Inputs(x, gate_up_proj, down_proj, top_k_index, top_k_weights).contiguous()
+    saved = Saved(h, act, plan, row_weight)
+    return run_backward(
+        shape,
+        dy.contiguous(),
+        inputs.x,
+        inputs.gate_up_proj,
+        inputs.down_proj,
+        inputs.top_k_weights,
+        saved,
+    )
 
 
 @moe_mlp_backward_op.register_kernel("cpu")
@@ -101,7 +110,7 @@ def _moe_mlp_backward_cpu(
     top_k_weights: torch.Tensor,
     h: torch.Tensor,
     act: torch.Tensor,
-    index: torch.Tensor,
+    plan: torch.Tensor,
     row_weight: torch.Tensor,
 ) -> Four:
     return reference.backward(dy, x, gate_up_proj, down_proj, top_k_index, top_k_weights)
@@ -117,7 +126,7 @@ def _moe_mlp_backward_fake(
     top_k_weights: torch.Tensor,
     h: torch.Tensor,
     act: torch.Tensor,
-    index: torch.Tensor,
+    plan: torch.Tensor,
     row_weight: torch.Tensor,
 ) -> Four:
     x_, gate_up_, down_, weights_ = (

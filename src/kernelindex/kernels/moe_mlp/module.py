@@ -31,11 +31,10 @@ class MoeExperts(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        options = {"device": device, "dtype": dtype}
-        wide = torch.empty(num_experts, 2 * intermediate_size, hidden_size, **options)
-        narrow = torch.empty(num_experts, hidden_size, intermediate_size, **options)
-        self.gate_up_proj = nn.Parameter(wide)
-        self.down_proj = nn.Parameter(narrow)
+        wide = (num_experts, 2 * intermediate_size, hidden_size)
+        narrow = (num_experts, hidden_size, intermediate_size)
+        self.gate_up_proj = nn.Parameter(torch.empty(wide, device=device, dtype=dtype))
+        self.down_proj = nn.Parameter(torch.empty(narrow, device=device, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

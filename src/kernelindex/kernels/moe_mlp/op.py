@@ -9,7 +9,7 @@ import torch
 from .custom_op import moe_mlp_op
 from .passes import run_backward, run_forward
 from .shape import Shape, read_shape
-from .values import Saved
+from .values import Inputs, Saved
 
 
 def moe_mlp(
@@ -41,7 +41,7 @@ def moe_mlp(
         return _general(args, save)
     shape = read_shape(*args)
     if not save:
-        return run_forward(shape, *(t.contiguous() for t in args), save=False)[0]
+        return run_forward(shape, Inputs(*args).contiguous(), save=False)[0]
     out: torch.Tensor = _Eager.apply(shape, *args)
     return out
 
@@ -51,10 +51,11 @@ class _Eager(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, shape: Shape, *args: torch.Tensor) -> torch.Tensor:
-        args = tuple(t.contiguous() for t in args)
-        out, saved = run_forward(shape, *args)
+        inputs = Inputs(*args).contiguous()
+        out, saved = run_forward(shape, inputs)
         ctx.shape = shape
-        ctx.save_for_backward(args[0], args[1], args[2], args[4], *saved)
+        kept = (inputs.x, inputs.gate_up_proj, inputs.down_proj, inputs.top_k_weights)
+        ctx.save_for_backward(*kept, *saved)
         return out
 
     @staticmethod

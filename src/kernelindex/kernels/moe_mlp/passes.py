@@ -11,39 +11,32 @@ from .config import Launch, choose_launch
 from .engine import make_engine
 from .reduce import reduce_rows
 from .routing import Layout, plan_layout, route, view_routing
-from .values import Gradients, Saved
+from .values import Gradients, Inputs, Saved
 
 if TYPE_CHECKING:
     from .shape import Shape
 
 
-def plan(shape: Shape, capability: tuple[int, int]) -> tuple[Launch, Layout]:
+def plan_for(shape: Shape, capability: tuple[int, int]) -> tuple[Launch, Layout]:
     """The configuration and the buffer sizes; the same in forward and backward."""
     launch = choose_launch(shape, capability)
     return launch, plan_layout(shape, launch.block_rows, launch.align)
 
 
-def run_forward(
-    shape: Shape,
-    x: torch.Tensor,
-    gate_up_proj: torch.Tensor,
-    down_proj: torch.Tensor,
-    top_k_index: torch.Tensor,
-    top_k_weights: torch.Tensor,
-    save: bool = True,
-) -> tuple[torch.Tensor, Saved]:
+def run_forward(shape: Shape, inputs: Inputs, save: bool = True) -> tuple[torch.Tensor, Saved]:
     """F0 routing, F1 up and SwiGLU, F2 down, F3 sum of each token's rows.
 
-    Inputs are contiguous. Without `save`, h is not written: a third of F1's output.
+    Inputs are contiguous. Without `save`, h is not written: two thirds of F1's output.
     """
+    x = inputs.x
     launch, layout = _plan_on(shape, x.device)
     engine = make_engine(launch)
-    routing = route(top_k_index, top_k_weights, layout)
+    routing = route(inputs.top_k_index, inputs.top_k_weights, layout)
     h = x.new_empty(layout.rows if save else 0, 2 * shape.inter)
     act = x.new_empty(layout.rows, shape.inter)
-    engine.up(x, gate_up_proj, routing, h, act)
+    engine.up(x, inputs.gate_up_proj, routing, h, act)
     y = x.new_empty(layout.rows, shape.hidden)
-    engine.gemm(act, down_proj, routing, y, True)
+    engine.gemm(act, inputs.down_proj, routing, y, True)
     out = torch.empty_like(x)
     reduce_rows(y, routing, out)
     return out, Saved(h, act, routing.index, routing.row_weight)
@@ -61,7 +54,7 @@ def run_backward(
     """B1 dh, B4 dW down, B2 and B3 dx and the router gradient, B5 dW up. `saved` is not changed."""
     launch, layout = _plan_on(shape, x.device)
     engine = make_engine(launch)
-    routing = view_routing(layout, saved.index, saved.row_weight)
+    routing = view_routing(layout, saved.plan, saved.row_weight)
     dh = torch.empty_like(saved.h)
     part = engine.down_grad(dy, down_proj, routing, saved.h, dh)
     d_down = torch.empty_like(down_proj)
@@ -80,4 +73,4 @@ def run_backward(
 def _plan_on(shape: Shape, device: torch.device) -> tuple[Launch, Layout]:
     # Triton's interpreter runs the portable kernels on CPU tensors, in tests only.
     capability = torch.cuda.get_device_capability(device) if device.type == "cuda" else (8, 0)
-    return plan(shape, capability)
+    return plan_for(shape, capability)

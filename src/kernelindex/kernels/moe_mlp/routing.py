@@ -93,8 +93,8 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
     )
     axes = (layout.slots, top_k, layout.tiles)
     if layout.slots <= ONE_BLOCK_SLOTS:
-        blocks = (layout.experts, step, padded, layout.block_rows, layout.align)
-        route_kernel[(1,)](top_k_index, top_k_weights, *outputs, *axes, *blocks, num_warps=8)
+        one_block = (layout.experts, step, padded, layout.block_rows, layout.align)
+        route_kernel[(1,)](top_k_index, top_k_weights, *outputs, *axes, *one_block, num_warps=8)
         return routing
     chunk = max(step, triton.next_power_of_2(triton.cdiv(layout.slots, 128)))
     chunks = triton.cdiv(layout.slots, chunk)

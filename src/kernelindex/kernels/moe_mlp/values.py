@@ -8,18 +8,32 @@ if TYPE_CHECKING:
     import torch
 
 
+class Inputs(NamedTuple):
+    """The operation's inputs; shapes and types in op.moe_mlp."""
+
+    x: torch.Tensor
+    gate_up_proj: torch.Tensor
+    down_proj: torch.Tensor
+    top_k_index: torch.Tensor
+    top_k_weights: torch.Tensor
+
+    def contiguous(self) -> Inputs:
+        """The same values, each without gaps."""
+        return Inputs(*(tensor.contiguous() for tensor in self))
+
+
 class Saved(NamedTuple):
     """What forward keeps for backward, beside its inputs.
 
     h           [rows, 2I]    gate and up; empty where no gradient is wanted
     act         [rows, I]     silu(gate) * up * weight
-    index       int32         the routing buffers, see routing.Routing
+    plan        int32         the routing buffers, see routing.Routing
     row_weight  fp32 [rows]   router weight of each row
     """
 
     h: torch.Tensor
     act: torch.Tensor
-    index: torch.Tensor
+    plan: torch.Tensor
     row_weight: torch.Tensor
 
 
