@@ -35,6 +35,7 @@ HOSTILE = {
     "digits": "٣٤",
 }
 TEXTS = [pytest.param(value, id=name) for name, value in HOSTILE.items()]
+IN_VALUES = ("nul", "bidi", "sql", "like", "markup", "huge", "surrogate", "control", "negative")
 FILTERED = [one for one in ENDPOINTS if one.method == "GET" and one.parameters]
 
 
@@ -61,8 +62,9 @@ def test_a_hostile_name_in_a_path(client: TestClient, text: str) -> None:
             assert check(client.request(endpoint.method, BASE + path)) in {404, 405, 414}
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_hostile_value_of_a_parameter(client: TestClient, text: str) -> None:
+@pytest.mark.parametrize("name", IN_VALUES)
+def test_a_hostile_value_of_a_parameter(client: TestClient, name: str) -> None:
+    text = HOSTILE[name]
     for endpoint in FILTERED:
         path = endpoint.path.format(ident="01a0202b", version="v1alpha1", kind="BenchmarkRun")
         needed = {one.name: one.example for one in endpoint.parameters if one.required}
