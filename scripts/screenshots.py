@@ -42,12 +42,19 @@ FIXED = {
     "operation": "/operations/moe-mlp",
     "hardware-list": "/hardware",
     "hardware": "/hardware/h100-sxm5-80gb",
-    "projects": "/projects/liger-kernel",
+    "implementations": "/implementations",
+    "projects": "/projects",
+    "project": "/projects/liger-kernel",
+    "runs": "/runs",
     "records": "/records",
     "sources": "/sources",
     "source": "/sources/liger-kernel-bench",
     "methodology": "/methodology",
     "api": "/api",
+    "api-address": "/api/addresses/list_runs",
+    "compare-form": "/compare",
+    "filter-refused": "/operations?famly=moe",
+    "admin": "/admin",
     "missing": "/runs/ffffffffffff",
 }
 
@@ -61,10 +68,13 @@ def pages(catalog: Catalog) -> dict[str, str]:
     for cohort in answer.cohorts[:1]:
         runs = [entry.run.digest.removeprefix("sha256:")[:12] for entry in cohort.entries]
         found["cohort"] = f"/cohorts/{cohort.key.removeprefix('sha256:')[:12]}"
+        found["history"] = f"/records/{cohort.key.removeprefix('sha256:')[:12]}"
+        found["sweep"] = "/operations/moe-mlp?gpu=h100-sxm5-80gb&pass=backward&axis=experts"
         found["run"], found["run-first"] = f"/runs/{runs[-1]}", f"/runs/{runs[0]}"
         found["implementation"] = f"/implementations/{cohort.entries[0].implementation.slug}"
         found["compare"] = "/compare?" + "&".join(f"run={run}" for run in runs[:2])
-        found["contribute"] = f"/contribute?run={runs[-1]}"
+        found["note"] = f"/runs/{runs[-1]}/attest?kind=note"
+        found["report"] = f"/runs/{runs[-1]}/report"
     return found
 
 

@@ -13,7 +13,7 @@ from kernelindex.catalog.rows import ImplementationRow, Page, ProjectRow
 from kernelindex.catalog.tables import derived
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 TABLE, NAMES = derived.implementations, derived.names
 IMPLEMENTATION_FILTERS = {
@@ -80,6 +80,14 @@ class ImplementationReads(Database):
         with self.reading() as conn:
             rows = conn.execute(query).all()
         return {str(row[0]): int(row[1]) for row in rows}
+
+    def operation_titles(self, slugs: Iterable[str]) -> dict[str, str]:
+        """The titles of some operations, by slug."""
+        table = derived.operations
+        query = select(table.c.slug, table.c.title).where(table.c.slug.in_(sorted(set(slugs))))
+        with self.reading() as conn:
+            rows = conn.execute(query).all()
+        return {str(row[0]): str(row[1]) for row in rows}
 
     def project(self, slug: str) -> ProjectRow | None:
         """One project by its slug."""

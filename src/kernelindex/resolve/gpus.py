@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kernelindex.catalog.group_reads import GroupCount
-    from kernelindex.catalog.rows import HardwareRow, OperationRow
+    from kernelindex.catalog.rows import HardwareRow
     from kernelindex.registry.products import Product
 
 BF16, COPY = "bf16", "copy"
@@ -27,7 +27,7 @@ class GpuReads(Protocol):
 
     def hardware(self) -> Sequence[HardwareRow]: ...
 
-    def operations(self, family: str | None = None) -> Sequence[OperationRow]: ...
+    def operation_titles(self, slugs: Iterable[str]) -> dict[str, str]: ...
 
     def group_counts(self, **filters: str | None) -> Sequence[GroupCount]: ...
 
@@ -162,10 +162,10 @@ def _peaks(product: Product) -> Iterable[Peak]:
 
 
 def _work(catalog: GpuReads, ident: str) -> tuple[Work, ...]:
-    titles = {row.slug: row.title for row in catalog.operations()}
     by_operation: dict[str, list[GroupCount]] = defaultdict(list)
     for count in catalog.group_counts(hardware=ident):
         by_operation[count.operation].append(count)
+    titles = catalog.operation_titles(by_operation)
     found = [
         Work(
             operation=slug,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from pydantic import Field
 
 from kernelindex.resolve.answer import CohortHead, Part
-from kernelindex.resolve.views import view_head
+from kernelindex.resolve.views import head_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,10 +46,18 @@ class GroupCountLine(Part):
     runs: int = Field(description="runs in them")
 
 
+class GroupLine(CohortHead):
+    """One group in a list."""
+
+    ahead: float | None = Field(
+        None, description="times that the leader is ahead of the first entry surely behind it"
+    )
+
+
 class GroupList(Part):
     """One page of groups."""
 
-    groups: tuple[CohortHead, ...] = Field(description="those with most entries first")
+    groups: tuple[GroupLine, ...] = Field(description="those with most entries first")
     cursor: str | None = Field(None, description="asks for the next page")
 
 
@@ -65,5 +73,17 @@ def list_groups(
     page = catalog.group_page(cursor=cursor, limit=limit, **filters)
     keys = tuple(row.key for row in page.rows)
     entries = catalog.entries(keys, first=FIRST) if keys else {}
-    heads = (view_head(row, entries.get(row.key, ())) for row in page.rows)
-    return GroupList(groups=tuple(heads), cursor=page.cursor)
+    lines = (_line(row, entries.get(row.key, ())) for row in page.rows)
+    return GroupList(groups=tuple(lines), cursor=page.cursor)
+
+
+def _line(row: CohortRow, entries: Sequence[EntryRow]) -> GroupLine:
+    return GroupLine(**head_fields(row, entries), ahead=_ahead(entries))
+
+
+def _ahead(entries: Sequence[EntryRow]) -> float | None:
+    """How many times better the leader is than the first entry that it surely beats."""
+    behind = next((one for one in entries if (one.rank_low or 1) > 1), None)
+    if behind is None or not behind.ratio_to_leader:
+        return None
+    return max(behind.ratio_to_leader, 1 / behind.ratio_to_leader)

@@ -21,6 +21,8 @@ def text(request: Request, name: str, *, most: int = MOST_TEXT) -> str:
     value = request.query_params.get(name, "").strip()
     if len(value) > most:
         raise _refused(name, f"{len(value)} characters", f"at most {most} characters")
+    if "\0" in value:
+        raise _refused(name, "a NUL character", "text without it")
     return value
 
 
@@ -37,6 +39,8 @@ def several(request: Request, name: str, *, most: int) -> tuple[str, ...]:
     values = tuple(value for value in request.query_params.getlist(name) if value.strip())
     if len(values) > most:
         raise _refused(name, f"{len(values)} values", f"at most {most}")
+    if any("\0" in value for value in values):
+        raise _refused(name, "a NUL character", "text without it")
     return values
 
 

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from kernelindex.catalog.catalog import Catalog
+from kernelindex.errors import NotFoundError
 from kernelindex.web.context import Page
 from kernelindex.web.templating import render
 
@@ -66,6 +67,8 @@ def redirect(path: str) -> Response:
 def _answer(build: Builder, request: Request) -> Response:
     """Build and render one page, its reads from one state of the catalog."""
     catalog: Catalog = request.app.state.catalog
+    if any("\0" in str(value) for value in request.path_params.values()):
+        raise NotFoundError("no name has a NUL character, which no database holds")
     with request.app.state.turns.turn(), catalog.snapshot():
         made = build(catalog, request)
         return made if isinstance(made, Response) else page_response(request, made)

@@ -121,3 +121,19 @@ def test_hardware_is_narrowed_by_what_was_measured(site: TestClient) -> None:
         "H200 SXM 141GBh200-sxm-141gb",
     ]
     assert rows[0][2:5] == ["989", "3.35", "80.0 GiB"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/operations?q=%00", 400),
+        ("/runs?project=%00", 400),
+        ("/compare?run=%00&run=a", 400),
+        ("/projects/%00", 404),
+        ("/hardware/%00", 404),
+        (f"/projects?q={'x' * 301}", 400),
+        ("/implementations/" + "x" * 1500, 404),
+    ],
+)
+def test_what_no_database_holds_is_refused(site: TestClient, path: str, status: int) -> None:
+    assert site.get(path).status_code == status

@@ -44,7 +44,7 @@ def test_groups_are_narrowed_and_paged_by_address(site: TestClient) -> None:
     assert len(rows) == 13
     assert {row[1] for row in rows} == {"H100 SXM5 80GB backward"}
     record = next(row for row in rows if row[0].startswith("experts=64"))
-    assert record[2] == "Liger fused MoE leads (only 2 measured), 5.75 ms"
+    assert record[2:] == ["Liger fused MoE leads (only 2 measured), 5.75 ms", "11.1x", "2"]
 
 
 def test_memory_is_beside_and_not_mixed_in(site: TestClient) -> None:

@@ -42,7 +42,6 @@ class ImplementationsPage(ListPage):
 def implementations(catalog: Catalog, request: Request) -> ImplementationsPage:
     """Implementation revisions by operation, project, line and language."""
     asked = read_asked(request, filters=("operation", "project", "line", "language"), sorts=SORTS)
-    titles = {row.slug: row.title for row in catalog.operations()}
     languages = catalog.languages()
     filters = (
         words(asked, "operation", "Operation", "rms-norm"),
@@ -63,7 +62,7 @@ def implementations(catalog: Catalog, request: Request) -> ImplementationsPage:
         section="Operations",
         json_path="/api/v1/implementations",
         implementations=found.implementations,
-        titles=titles,
+        titles=catalog.operation_titles(one.operation for one in found.implementations),
         total=total,
         **list_fields(asked, filters, found.cursor),
     )

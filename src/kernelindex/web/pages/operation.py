@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from kernelindex.catalog.catalog import Catalog
-    from kernelindex.resolve.answer import CohortHead
-    from kernelindex.resolve.groups import GroupCountLine
+    from kernelindex.resolve.groups import GroupCountLine, GroupLine
 
 GROUPS = 15
 MOST_SWEEPS = 2
@@ -74,7 +73,7 @@ class OperationPage(ListPage):
 
     dossier: OperationDossier = field(metadata=told("semantics, costs and counts"))
     settings: tuple[Setting, ...] = field(metadata=told("results by GPU and pass"))
-    groups: tuple[CohortHead, ...] = field(metadata=told("groups that meet the filters"))
+    groups: tuple[GroupLine, ...] = field(metadata=told("groups that meet the filters"))
     sweeps: tuple[SweepView, ...] = field(metadata=told("sweeps shown, with chart and table"))
     sweep_links: tuple[SweepLink, ...] = field(metadata=told("further sweeps"))
     roofline: Figure | None = field(metadata=told("roofline of the asked GPU and pass"))
@@ -206,7 +205,7 @@ def _roofline(catalog: Catalog, asked: Asked, slug: str, costs: bool) -> Figure 
     return subject_figure(catalog, "roofline", f"{slug}/{gpu}/{timed_pass}")
 
 
-def _roofline_path(asked: Asked, costs: bool, groups: Sequence[CohortHead]) -> str:
+def _roofline_path(asked: Asked, costs: bool, groups: Sequence[GroupLine]) -> str:
     """The page narrowed to the first group's GPU and pass, where it has a roofline."""
     first = next((one for one in groups if one.hardware.product_id), None)
     if first is None or not costs or (asked.value("gpu") and asked.value("pass")):

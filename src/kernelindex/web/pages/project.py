@@ -58,7 +58,7 @@ def project(catalog: Catalog, request: Request) -> ProjectPage | Response:
         dossier=dossier,
         stated=facts(dossier.spec, without=("name",)),
         implementations=page.implementations,
-        titles={row.slug: row.title for row in catalog.operations()},
+        titles=catalog.operation_titles(one.operation for one in page.implementations),
         **list_fields(asked, (), page.cursor),
     )
 
