@@ -73,15 +73,31 @@ class Client:
         """
         return compare_runs(self._catalog, runs)
 
-    def runs(self, *, cursor: str | None = None, limit: int = 50, **filters: str | None) -> RunList:
+    def runs(
+        self,
+        *,
+        cursor: str | None = None,
+        limit: int = 50,
+        oldest_first: bool = False,
+        **filters: str | None,
+    ) -> RunList:
         """A page of runs; filters: operation, gpu, source, project, implementation, workload."""
-        return list_runs(self._catalog, cursor=cursor, limit=limit, **filters)
+        return list_runs(
+            self._catalog, cursor=cursor, limit=limit, oldest_first=oldest_first, **filters
+        )
 
     def records(
-        self, *, cursor: str | None = None, limit: int = 50, **filters: str | None
+        self,
+        *,
+        cursor: str | None = None,
+        limit: int = 50,
+        oldest_first: bool = False,
+        **filters: str | None,
     ) -> RecordList:
         """A page of changes of leader; filters: operation, gpu."""
-        return list_records(self._catalog, cursor=cursor, limit=limit, **filters)
+        return list_records(
+            self._catalog, cursor=cursor, limit=limit, oldest_first=oldest_first, **filters
+        )
 
     def close(self) -> None:
         """Let go of the database."""

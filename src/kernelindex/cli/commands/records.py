@@ -19,11 +19,18 @@ from kernelindex.cli.options import (
 @click.option("--gpu", metavar="NAME", help="GPU product.")
 @click.option("--cursor", metavar="TEXT", help="Where the previous page ended.")
 @limit_option(25)
+@click.option("--oldest-first", is_flag=True, help="Oldest first; else newest first.")
 @json_option
 @db_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, cursor: str | None, limit: int, as_json: bool, **filters: str | None
+    ctx: click.Context,
+    /,
+    cursor: str | None,
+    limit: int,
+    oldest_first: bool,
+    as_json: bool,
+    **filters: str | None,
 ) -> int:
     """List every change of a group's leader with its cause.
 
@@ -32,7 +39,9 @@ def command(
     """
     from kernelindex.resolve.lists import list_records
 
-    found = list_records(open_catalog(ctx), cursor=cursor, limit=limit, **filters)
+    found = list_records(
+        open_catalog(ctx), cursor=cursor, limit=limit, oldest_first=oldest_first, **filters
+    )
     if as_json:
         print_json(found.to_dict())
     else:

@@ -23,16 +23,25 @@ from kernelindex.cli.options import (
 @click.option("--workload", metavar="ID", help="Workload: alias, slug or digest.")
 @click.option("--cursor", metavar="TEXT", help="Where the previous page ended.")
 @limit_option(25)
+@click.option("--oldest-first", is_flag=True, help="Oldest first; else newest first.")
 @json_option
 @db_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, cursor: str | None, limit: int, as_json: bool, **filters: str | None
+    ctx: click.Context,
+    /,
+    cursor: str | None,
+    limit: int,
+    oldest_first: bool,
+    as_json: bool,
+    **filters: str | None,
 ) -> int:
     """List runs, newest first; failed and superseded ones too, with their status."""
     from kernelindex.resolve.lists import list_runs
 
-    found = list_runs(open_catalog(ctx), cursor=cursor, limit=limit, **filters)
+    found = list_runs(
+        open_catalog(ctx), cursor=cursor, limit=limit, oldest_first=oldest_first, **filters
+    )
     if as_json:
         print_json(found.to_dict())
     else:
