@@ -12,7 +12,7 @@ SIZES ?= 8000,100000,1000000
 DATABASES ?= sqlite,postgresql
 RECORD := fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 pass:backward
 
-.PHONY: help run answer setup dev test test-fast test-slow check format bench schemas docs lock clean
+.PHONY: help run answer setup dev kernels test test-fast test-slow check format bench schemas docs lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ answer: setup ## the same without serving the site
 setup: $(VENV)/.core ## install KernelIndex into .venv (no torch)
 
 dev: $(VENV)/.dev ## install what tests and checks need
+
+kernels: dev ## torch and triton too, for the kernels' tests (gigabytes where pip has no CPU build)
+	@$(BIN)/python -m pip --disable-pip-version-check --quiet install -r requirements-kernels.txt
 
 $(VENV)/.core: pyproject.toml scripts/setup.sh scripts/apt.sh requirements.lock
 	@sh scripts/setup.sh core
