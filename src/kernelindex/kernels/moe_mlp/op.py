@@ -9,7 +9,7 @@ import torch
 from .custom_op import moe_mlp_op
 from .passes import run_backward, run_forward
 from .shape import Shape, read_shape
-from .values import Inputs, Saved
+from .values import Inputs, Saved, dense
 
 
 def moe_mlp(
@@ -41,7 +41,7 @@ def moe_mlp(
         return _general(args, save)
     shape = read_shape(*args)
     if not save:
-        return run_forward(shape, Inputs(*args).contiguous(), save=False)[0]
+        return run_forward(shape, Inputs(*args).dense(), save=False)[0]
     out: torch.Tensor = _Eager.apply(shape, *args)
     return out
 
@@ -51,7 +51,7 @@ class _Eager(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, shape: Shape, *args: torch.Tensor) -> torch.Tensor:
-        inputs = Inputs(*args).contiguous()
+        inputs = Inputs(*args).dense()
         out, saved = run_forward(shape, inputs)
         ctx.shape = shape
         kept = (inputs.x, inputs.gate_up_proj, inputs.down_proj, inputs.top_k_weights)
@@ -62,7 +62,7 @@ class _Eager(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, dy: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         x, gate_up, down, weights, *saved = ctx.saved_tensors
-        g = run_backward(ctx.shape, dy.contiguous(), x, gate_up, down, weights, Saved(*saved))
+        g = run_backward(ctx.shape, dense(dy), x, gate_up, down, weights, Saved(*saved))
         return None, g.x, g.gate_up_proj, g.down_proj, None, g.top_k_weights
 
 

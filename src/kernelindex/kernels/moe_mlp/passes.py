@@ -29,17 +29,18 @@ def run_forward(shape: Shape, inputs: Inputs, save: bool = True) -> tuple[torch.
     Inputs are contiguous. Without `save`, h is not written: two thirds of F1's output.
     """
     x = inputs.x
-    launch, layout = _plan_on(shape, x.device)
-    engine = make_engine(launch)
-    routing = route(inputs.top_k_index, inputs.top_k_weights, layout)
-    h = x.new_empty(layout.rows if save else 0, 2 * shape.inter)
-    act = x.new_empty(layout.rows, shape.inter)
-    engine.up(x, inputs.gate_up_proj, routing, h, act)
-    y = x.new_empty(layout.rows, shape.hidden)
-    engine.gemm(act, inputs.down_proj, routing, y, True)
-    out = torch.empty_like(x)
-    reduce_rows(y, routing, out)
-    return out, Saved(h, act, routing.index, routing.row_weight)
+    with torch.cuda.device_of(x):  # Triton launches on the current device
+        launch, layout = _plan_on(shape, x.device)
+        engine = make_engine(launch)
+        routing = route(inputs.top_k_index, inputs.top_k_weights, layout)
+        h = x.new_empty(layout.rows if save else 0, 2 * shape.inter)
+        act = x.new_empty(layout.rows, shape.inter)
+        engine.up(x, inputs.gate_up_proj, routing, h, act)
+        y = x.new_empty(layout.rows, shape.hidden)
+        engine.gemm(act, inputs.down_proj, routing, y, True)
+        out = torch.empty_like(x)
+        reduce_rows(y, routing, out)
+        return out, Saved(h, act, routing.index, routing.row_weight)
 
 
 def run_backward(
@@ -52,21 +53,22 @@ def run_backward(
     saved: Saved,
 ) -> Gradients:
     """B1 dh, B4 dW down, B2 and B3 dx and the router gradient, B5 dW up. `saved` is not changed."""
-    launch, layout = _plan_on(shape, x.device)
-    engine = make_engine(launch)
-    routing = view_routing(layout, saved.plan, saved.row_weight)
-    dh = torch.empty_like(saved.h)
-    part = engine.down_grad(dy, down_proj, routing, saved.h, dh)
-    d_down = torch.empty_like(down_proj)
-    engine.grad_weight(dy, saved.act, routing, d_down, True)
-    dx_rows = x.new_empty(layout.rows, shape.hidden)
-    engine.gemm(dh, gate_up_proj, routing, dx_rows, False)
-    dx, d_weights = torch.empty_like(x), torch.empty_like(top_k_weights)
-    reduce_rows(dx_rows, routing, dx, part, d_weights)
-    del dx_rows  # lets the largest gradient take its memory
-    d_gate_up = torch.empty_like(gate_up_proj)
-    engine.grad_weight(dh, x, routing, d_gate_up, False)
-    return Gradients(dx, d_gate_up, d_down, d_weights)
+    with torch.cuda.device_of(x):
+        launch, layout = _plan_on(shape, x.device)
+        engine = make_engine(launch)
+        routing = view_routing(layout, saved.plan, saved.row_weight)
+        dh = torch.empty_like(saved.h)
+        part = engine.down_grad(dy, down_proj, routing, saved.h, dh)
+        d_down = torch.empty_like(down_proj)
+        engine.grad_weight(dy, saved.act, routing, d_down, True)
+        dx_rows = x.new_empty(layout.rows, shape.hidden)
+        engine.gemm(dh, gate_up_proj, routing, dx_rows, False)
+        dx, d_weights = torch.empty_like(x), torch.empty_like(top_k_weights)
+        reduce_rows(dx_rows, routing, dx, part, d_weights)
+        del dx_rows  # lets the largest gradient take its memory
+        d_gate_up = torch.empty_like(gate_up_proj)
+        engine.grad_weight(dh, x, routing, d_gate_up, False)
+        return Gradients(dx, d_gate_up, d_down, d_weights)
 
 
 @lru_cache(maxsize=256)

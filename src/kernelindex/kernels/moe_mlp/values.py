@@ -8,6 +8,12 @@ if TYPE_CHECKING:
     import torch
 
 
+def dense(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor without gaps, at an address that is a multiple of 16; copied only if it is not."""
+    tensor = tensor.contiguous()
+    return tensor if tensor.data_ptr() % 16 == 0 else tensor.clone()
+
+
 class Inputs(NamedTuple):
     """The operation's inputs; shapes and types in op.moe_mlp."""
 
@@ -17,9 +23,9 @@ class Inputs(NamedTuple):
     top_k_index: torch.Tensor
     top_k_weights: torch.Tensor
 
-    def contiguous(self) -> Inputs:
-        """The same values, each without gaps."""
-        return Inputs(*(tensor.contiguous() for tensor in self))
+    def dense(self) -> Inputs:
+        """The same values as the kernels read them."""
+        return Inputs(*(dense(tensor) for tensor in self))
 
 
 class Saved(NamedTuple):
