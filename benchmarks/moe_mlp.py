@@ -40,7 +40,7 @@ from moe_mlp_candidates import (  # noqa: E402
 RECORD = (8192, 64, 2048, 768, 8)
 PASSES = ("forward", "backward", "full")
 FAST = ("ours", "sonic", "liger", "torch_grouped_mm")
-GRAPHS = ("ours", "sonic")  # the others synchronise; a failed capture spoils the process
+GRAPHS = ("ours", "sonic")  # Liger's capture fails, and a failed capture spoils the process
 TENSORS = ("out", "dx", "dgate_up", "ddown", "dweights")
 FLUSH_BYTES = 256 * 2**20
 

@@ -49,7 +49,7 @@ class Launch:
 
 # H = 2048, I = 768, E = 128, K = 8 on an H200, graph replay, forward / backward in us:
 #   16 rows: T = 1 43 / 315, T = 16 256 / 620; with 32 columns 44 / 347 and 256 / 676; with 128
-#            columns 52 / 320 and 263 / 582, where the weight gradient's 128 made the difference
+#            columns, in the weight gradient too, 52 / 320 and 263 / 582
 #   32 rows: T = 256 449 / 719; 16 rows 470 / 783, 64 rows 467 / 909, Gluon 453 / 756
 DECODE = Portable(16, *(Tile(64, 128, 4, 4),) * 4, weight_grad=Tile(128, 32, 4, 3))
 FEW = Portable(32, *(Tile(64, 128, 4, 4),) * 4, weight_grad=Tile(128, 32, 4, 2))
