@@ -37,16 +37,23 @@ def compare_runs(catalog: Reads, idents: Sequence[str]) -> Comparison:
     runs = [_run(catalog, ident) for ident in idents]
     fields = tuple(_fields(runs))
     mismatch = next((field for field in fields if field.material and not field.same), None)
-    cohort, entries = _cohort(catalog, runs)
-    verdicts = tuple(_verdict(runs[0], run, cohort, entries, mismatch) for run in runs[1:])
+    verdicts = tuple(_judge(catalog, runs[0], run) for run in runs[1:])
     return Comparison(
         runs=tuple(map(view_run_line, runs)),
-        comparable=cohort is not None,
+        comparable=len({run.cohort_key for run in runs}) == 1 and runs[0].cohort_key is not None,
         first_difference=_mismatch_text(mismatch) if mismatch else None,
         fields=fields,
         verdicts=verdicts,
         summary=" ".join(verdict.text for verdict in verdicts),
     )
+
+
+def _judge(catalog: Reads, first: RunRow, run: RunRow) -> PairVerdict:
+    """One run against the first, whatever the others are."""
+    pair = (first, run)
+    mismatch = next((one for one in _fields(pair) if one.material and not one.same), None)
+    cohort, entries = _cohort(catalog, pair)
+    return _verdict(first, run, cohort, entries, mismatch)
 
 
 def _run(catalog: Reads, ident: str) -> RunRow:
@@ -57,12 +64,13 @@ def _run(catalog: Reads, ident: str) -> RunRow:
 
 
 def _cohort(catalog: Reads, runs: Sequence[RunRow]) -> tuple[CohortRow | None, Sequence[EntryRow]]:
-    """The one cohort of all runs, with its entries; none where they are of several."""
+    """The one cohort of both runs, with its leader and their entries; none where of several."""
     keys = {run.cohort_key for run in runs}
     if len(keys) != 1 or None in keys:
         return None, ()
     key = cast("str", keys.pop())
-    return catalog.cohort(key), catalog.entries((key,)).get(key, ())
+    own = [run.entry_key for run in runs if run.entry_key is not None]
+    return catalog.cohort(key), catalog.entries((key,), first=1, also=own).get(key, ())
 
 
 _MATERIAL: tuple[tuple[str, Callable[[RunRow], object]], ...] = (
@@ -185,7 +193,9 @@ def _why_none(first: RunRow, run: RunRow, mismatch: ComparedField | None) -> str
 
 def _mismatch_text(field: ComparedField) -> str:
     seen = list(dict.fromkeys(value or "not stated" for value in field.values))
-    return f"{field.name} differs ({' / '.join(seen)})"
+    plural = field.name.endswith("s") and not field.name.endswith("ss")
+    differ = "differ" if plural else "differs"
+    return f"{field.name} {differ} ({' / '.join(seen)})"
 
 
 def _pairs(mapping: dict[str, object]) -> str:

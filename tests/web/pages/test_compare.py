@@ -73,3 +73,14 @@ def test_hostile_titles_do_no_harm_in_any_form(hostile: TestClient) -> None:
     assert "\n=" not in sheet
     assert ",=" not in sheet
     assert ",\"'=HYPERLINK" in sheet
+
+
+def test_each_run_is_held_against_the_first_whatever_the_others_are(site: TestClient) -> None:
+    memory = next(
+        href.removeprefix("/runs/")
+        for href in links_of(site.get("/runs?metric=peak_memory&pass=backward").text).values()
+        if href.startswith("/runs/")
+    )
+    verdicts = site.get(f"/compare.json?{PAIR}&run={memory}").json()["verdicts"]
+    assert [one["verdict"] for one in verdicts] == ["SLOWER", "INCOMPARABLE"]
+    assert "Run 3</a>: No verdict" in site.get(f"/compare?{PAIR}&run={memory}").text
