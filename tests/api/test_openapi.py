@@ -8,7 +8,9 @@ import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
+from kernelindex.api import examples
 from kernelindex.api.codes import CODES
+from kernelindex.api.problems import ProblemDetails
 from kernelindex.api.routes import ENDPOINTS
 from tests.api.factories import BASE
 
@@ -90,6 +92,15 @@ def test_the_question_of_the_example_fits_its_schema(document: dict[str, Any]) -
     validator.validate(example)
     for wrong in ({}, {"operation": ""}, {"operation": "a", "x": 1}, {"hardware": None}):
         assert not validator.is_valid(wrong), wrong
+
+
+def test_examples_of_answers_fit_their_models() -> None:
+    ProblemDetails.model_validate(examples.PROBLEM)
+    shown = [one for one in ENDPOINTS if one.example is not None]
+    assert len(shown) >= 3
+    for one in shown:
+        assert one.answer is not None
+        one.answer.model_validate(one.example)
 
 
 def test_answers_refuse_unknown_keys(document: dict[str, Any]) -> None:

@@ -26,3 +26,58 @@ IDENTS = {
     "protocol": "f6fc58a5",
     "environment": "97491b4a",
 }
+
+# Short answers as they are; long ones are shown by their addresses' own examples.
+SEARCHED = {
+    "query": "rms norm",
+    "hits": [
+        {
+            "kind": "operation",
+            "slug": "rms-norm",
+            "title": "RMS normalization",
+            "subtitle": "normalization",
+            "score": 6.5,
+            "run_count": 184,
+        }
+    ],
+    "suggestions": [],
+}
+EXPORTED = {
+    "exports": [
+        {
+            "name": "catalog-2026-11-30.jsonl.zst",
+            "digest": f"sha256:{'5a' * 32}",
+            "size_bytes": 31245880,
+            "media_type": "application/zstd",
+        }
+    ]
+}
+SCHEMAS = {
+    "schemas": [
+        {
+            "api_version": "kernelindex.dev/v1alpha2",
+            "kind": "BenchmarkRun",
+            "title": "One measurement",
+            "path": "/schemas/v1alpha2/BenchmarkRun",
+        }
+    ]
+}
+PROBLEM = {
+    "type": "/api#query.filter_unknown",
+    "title": "A filter of the question is not known",
+    "status": 422,
+    "detail": "Got gpuu: at gpuu:H100; wanted one of the filters gpu:, pass:, dtype:. "
+    "Did you mean gpu:H100?",
+    "code": "query.filter_unknown",
+    "problems": [
+        {
+            "code": "query.filter_unknown",
+            "where": "gpuu:H100",
+            "seen": "gpuu:",
+            "wanted": "one of the filters gpu:, pass:, dtype:",
+            "correction": "gpu:H100",
+            "text": "Got gpuu: at gpuu:H100; wanted one of the filters gpu:, pass:, dtype:. "
+            "Did you mean gpu:H100?",
+        }
+    ],
+}

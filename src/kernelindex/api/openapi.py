@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from kernelindex.api import examples
 from kernelindex.api.codes import CODES
 from kernelindex.api.endpoint import KEY_SCHEME
 from kernelindex.api.problems import ProblemDetails
@@ -56,6 +57,7 @@ def build_document(app: FastAPI, endpoints: Iterable[Endpoint]) -> dict[str, Any
         }
     }
     components["schemas"] = {**_answers(models), **_question()}
+    components["schemas"][ProblemDetails.__name__]["examples"] = [examples.PROBLEM]
     document[PROBLEMS] = [asdict(code) for code in CODES.values()]
     return document
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import FileResponse
 
+from kernelindex.api import examples
 from kernelindex.api.endpoint import Endpoint
 from kernelindex.api.identifiers import PATH_CODES, ident_of
 from kernelindex.api.parameters import read_query
@@ -130,6 +131,7 @@ ENDPOINTS = (
         tag="formats",
         handler=exports,
         answer=ExportList,
+        example=examples.EXPORTED,
         slow=True,
     ),
     Endpoint(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
+from kernelindex.api import examples
 from kernelindex.api.endpoint import Endpoint
 from kernelindex.api.identifiers import PATH_CODES
 from kernelindex.api.parameters import read_query
@@ -86,6 +87,7 @@ ENDPOINTS = (
         tag="formats",
         handler=schemas,
         answer=SchemaList,
+        example=examples.SCHEMAS,
     ),
     Endpoint(
         path="/schemas/{version}/{kind}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelindex.api import examples
 from kernelindex.api.endpoint import Endpoint
 from kernelindex.api.parameters import Parameter, read_query
 from kernelindex.api.replies import reply
@@ -39,6 +40,7 @@ ENDPOINTS = (
         handler=search_names,
         parameters=PARAMETERS,
         answer=SearchResult,
+        example=examples.SEARCHED,
         codes=(
             "request.parameter_missing",
             "request.parameter_repeated",
