@@ -114,8 +114,8 @@ def _entries(*, own: bool) -> Any:
     query = (
         select(ENTRIES.c.cohort_key, ENTRIES.c.entry_key, ENTRIES.c.doc)
         .select_from(joined)
-        .where(ENTRIES.c.cohort_key.in_(bindparam("keys", expanding=True)))
-        .order_by(ENTRIES.c.cohort_key, ENTRIES.c.position)
+        .where(HEADS.c.key.in_(bindparam("keys", expanding=True)))
+        .order_by(HEADS.c.key, ENTRIES.c.position)
     )
     if own:
         return query.where(func.substr(ENTRIES.c.entry_key, 1, func.length(mine)) == mine)
