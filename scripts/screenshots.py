@@ -13,9 +13,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import uvicorn
@@ -24,6 +24,9 @@ from playwright.sync_api import Browser, sync_playwright
 from kernelindex.catalog import Catalog
 from kernelindex.resolve import ask_text
 from kernelindex.site import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WIDTHS = (1440, 820, 390)
 SCHEMES = ("light", "dark")

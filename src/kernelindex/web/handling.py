@@ -22,8 +22,6 @@ from kernelindex.web.context import Page
 from kernelindex.web.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from starlette.requests import Request
 
 Builder = Callable[[Catalog, "Request"], Page | Response]
@@ -72,10 +70,3 @@ def _answer(build: Builder, request: Request) -> Response:
     with request.app.state.turns.turn(), catalog.snapshot():
         made = build(catalog, request)
         return made if isinstance(made, Response) else page_response(request, made)
-
-
-def wrap(build: Builder) -> Callable[[Request], Awaitable[Response]]:
-    """The same as an endpoint of its own, for handlers that no route has."""
-    route = page_route("/", build)
-    endpoint: Callable[[Request], Awaitable[Response]] = route.endpoint
-    return endpoint
