@@ -7,8 +7,7 @@ manifest's digest. It was validated when it came in and is not validated again.
 from __future__ import annotations
 
 import hashlib
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 from sqlalchemy import bindparam, select, union_all
@@ -16,16 +15,11 @@ from sqlalchemy import bindparam, select, union_all
 from kernelindex.catalog.bulk import IN_CHUNK, chunks
 from kernelindex.catalog.tables import truth
 from kernelindex.manifests import Manifest, canonical
-from kernelindex.manifests.kinds import metadata_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy import Connection
-
-LARGE = re.compile(r"\d{16}")
-EXACT = 2**53
-
 
 def body_of(manifest: Manifest) -> str:
     """The canonical text that the manifest's digest is over.
@@ -41,29 +35,12 @@ def body_of(manifest: Manifest) -> str:
 
 
 def read_body(text: str) -> dict[str, Any]:
-    """The object of a stored body.
-
-    RFC 8785 writes the double 1e20 as 21 digits; beyond 2^53 a token was a double.
-    """
-    value: dict[str, Any] = orjson.loads(text)
-    if LARGE.search(text):
-        restored: dict[str, Any] = _restore_doubles(value)
-        return restored
-    return value
-
-
-def _restore_doubles(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _restore_doubles(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_restore_doubles(item) for item in value]
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= EXACT:
-        return float(value)
-    return value
+    """The object of a stored body."""
+    return cast("dict[str, Any]", canonical.reread(text))
 
 
 def build_manifest(digest: str, body: str, metadata: str) -> Manifest:
-    """A manifest from its stored parts, without validating it again; ``spec`` is not built."""
+    """A manifest from its stored parts, without validating it again."""
     claimed = read_body(body)
     document = {
         "apiVersion": claimed["apiVersion"],
@@ -75,8 +52,6 @@ def build_manifest(digest: str, body: str, metadata: str) -> Manifest:
         api_version=document["apiVersion"],
         kind=document["kind"],
         digest=digest,
-        metadata=metadata_model().model_validate(document["metadata"]),
-        spec=None,
         document=document,
     )
 

@@ -19,7 +19,16 @@ import rfc8785
 from kernelindex.errors import CanonicalError
 from kernelindex.manifests import _strict_json
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "JsonValue", "digest_of", "dumps", "loads", "reread"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "JsonValue",
+    "digest_of",
+    "digest_of_plain",
+    "dumps",
+    "loads",
+    "reread",
+]
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
@@ -27,10 +36,14 @@ MAX_BYTES = _strict_json.MAX_BYTES
 MAX_DEPTH = _strict_json.MAX_DEPTH
 
 # Sixteen digits can exceed 2^53-1; a run that follows a point is a fraction and cannot.
-# Digits as zeros make the first look one substring search (2 us for 2 KB, the regex 58).
+# Digits as zeros make the look a substring search (2 us for 2 KB; a regex takes 60 to 190,
+# which was 15 % of an import).
 _DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _SIXTEEN_ZEROS = b"0" * 16
-_LONG_INTEGER = re.compile(rb"(?<![.\d])\d{16}")
+_POINT = ord(".")
+_AFTER_DIGITS = re.compile(rb"0*")
+# An escaped colon, which would upset the count of colons.
+_ESCAPED_COLONS = (b"\\u003a", b"\\u003A")
 # Numbers that orjson writes otherwise than ECMAScript: integral doubles, and exponents.
 # The first two begin with a literal, which the engine finds fast, and may hit a text.
 _INTEGRAL = re.compile(rb"\.0(?:[,\]}]|\Z)")
@@ -94,13 +107,22 @@ def digest_of(value: object) -> str:
     return "sha256:" + hashlib.sha256(dumps(value)).hexdigest()
 
 
+def digest_of_plain(value: JsonValue) -> str:
+    """``digest_of`` for a value that was read from JSON or dumped to it by a model.
+
+    Such a value holds neither UUIDs nor enumerations; only a NaN, written as null, has to
+    be looked for. Spares an import 4 %.
+    """
+    return "sha256:" + hashlib.sha256(_write_fast(value, plain=True) or dumps(value)).hexdigest()
+
+
 def _read_fast(raw: bytes) -> object:
     r"""The value of ``raw`` if orjson alone proves it strict, else ``_UNDECIDED``.
 
-    Without ``\u`` escapes every colon of the text is written back once, so that equal
-    counts mean that no pair was dropped as a duplicate.
+    Without escaped ones every colon of the text is written back once, so that equal
+    counts mean that no pair was dropped as a duplicate. orjson refuses lone surrogates.
     """
-    if b"\\u" in raw or _has_long_integer(raw):
+    if any(escaped in raw for escaped in _ESCAPED_COLONS) or _has_long_integer(raw):
         return _UNDECIDED
     try:
         value = orjson.loads(raw)
@@ -113,10 +135,11 @@ def _read_fast(raw: bytes) -> object:
     return value
 
 
-def _write_fast(value: object) -> bytes | None:
+def _write_fast(value: object, *, plain: bool = False) -> bytes | None:
     """The canonical bytes if orjson's cannot differ from them, else None.
 
     Reading the bytes back shows what orjson writes silently: NaN as null, UUIDs as text.
+    ``plain`` says that there are no such texts.
     """
     try:
         written = orjson.dumps(value, option=_DUMP_OPTIONS)
@@ -126,12 +149,20 @@ def _write_fast(value: object) -> bytes | None:
         return None
     if not written.isascii() and _HIGH_CHARACTER.search(written):
         return None
+    if plain and b"null" not in written:
+        return written
     return written if orjson.loads(written) == value else None
 
 
 def _has_long_integer(raw: bytes) -> bool:
     zeros = raw.translate(_DIGITS_AS_ZEROS)
-    return _SIXTEEN_ZEROS in zeros and _LONG_INTEGER.search(raw) is not None
+    at = zeros.find(_SIXTEEN_ZEROS)
+    while at >= 0:
+        if not at or zeros[at - 1] != _POINT:
+            return True
+        digits = _AFTER_DIGITS.match(zeros, at)
+        at = zeros.find(_SIXTEEN_ZEROS, digits.end() if digits else at)
+    return False
 
 
 def _has_other_float(written: bytes) -> bool:

@@ -122,7 +122,7 @@ def parse(document: object) -> Manifest:
     return Manifest(
         api_version=api_version,
         kind=kind,
-        digest=canonical.digest_of(body),
+        digest=canonical.digest_of_plain(body),
         document={**body, "metadata": _plain(metadata)},
     )
 

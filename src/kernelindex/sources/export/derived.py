@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from kernelindex.sources.export.entry import Entry, refuse
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def measurement(entry: Entry) -> Row | Skipped:
     row = entry.row
     statistic = _SPELLED_OUT.get(row["statistic"], row["statistic"])
     ours = [row["metric"], statistic, row["unit"], row.get("value"), row.get("sampleCount")]
-    if ours in json.loads(run.facts or "[]"):
+    if ours in orjson.loads(run.facts or "[]"):
         return refuse(entry, "derived_measurement_agrees")
     return refuse(
         entry, "derived_measurement_differs", f"{run.name} does not state {json.dumps(ours)}"

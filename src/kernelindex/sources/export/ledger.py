@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 __all__ = ["History", "Known", "Ledger", "RunColumns"]
 
 _CACHE_KIB = 32 << 10
+_HELD = 32_768
+"""Ids known in memory, some 16 MB, before they go to the file. A query for each of 55,000
+references and 20,000 ids of the public export took 5 % of its import."""
 
 _SCHEMA = """
 CREATE TABLE known (id TEXT PRIMARY KEY, name TEXT NOT NULL, facts TEXT) WITHOUT ROWID;
@@ -69,6 +72,8 @@ class Ledger:
         self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         self._db.executescript(_SCHEMA)
         self._db.execute("BEGIN")
+        self._held: dict[str, Known] = {}
+        self._spilled = False
         self._indexed = False
 
     def close(self) -> None:
@@ -77,12 +82,25 @@ class Ledger:
 
     def remember(self, ident: str, name: str, facts: str | None = None) -> None:
         """Note what ``ident`` names; the first row with an id stays."""
-        self._db.execute("INSERT OR IGNORE INTO known VALUES (?, ?, ?)", (ident, name, facts))
+        if self.find(ident) is not None:
+            return
+        self._held[ident] = Known(name, facts)
+        if len(self._held) > _HELD:
+            self._spill()
 
     def find(self, ident: str) -> Known | None:
         """What ``ident`` names, if a row said so already."""
+        held = self._held.get(ident)
+        if held is not None or not self._spilled:
+            return held
         row = self._db.execute("SELECT name, facts FROM known WHERE id = ?", (ident,)).fetchone()
         return None if row is None else Known(*row)
+
+    def _spill(self) -> None:
+        rows = ((ident, known.name, known.facts) for ident, known in self._held.items())
+        self._db.executemany("INSERT INTO known VALUES (?, ?, ?)", rows)
+        self._held.clear()
+        self._spilled = True
 
     def put_aside(self, rank: int, number: int, line: bytes) -> None:
         """Keep a line to be read after the last one."""

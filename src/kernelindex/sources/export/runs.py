@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from kernelindex.catalog.intake import Correction, Observation, Row, Skipped
 from kernelindex.errors import ManifestError
@@ -38,7 +39,7 @@ def kernel_run(entry: Entry) -> Row | Skipped:
         "workloadId": spec["workloadDigest"],
     }
     notes = entry.differing(expected) + tuple(_column_notes(entry, protocol, environment, run))
-    entry.ledger.remember(entry.row["id"], run.digest, json.dumps(_measured(spec)))
+    entry.ledger.remember(entry.row["id"], run.digest, orjson.dumps(_measured(spec)).decode())
     return _run_row(entry, (protocol, environment, run), notes)
 
 
@@ -55,7 +56,7 @@ def serving_run(entry: Entry) -> Row | Skipped:
         "configurationId": spec["configurationDigest"],
         "workloadId": spec["workloadDigest"],
     }
-    entry.ledger.remember(entry.row["id"], run.digest, json.dumps(_measured(spec)))
+    entry.ledger.remember(entry.row["id"], run.digest, orjson.dumps(_measured(spec)).decode())
     return _run_row(entry, (run,), entry.differing(expected))
 
 
@@ -147,7 +148,7 @@ def _column_notes(
     """A note for each derived column that our derivation contradicts."""
     spec = run.document["spec"]
     workload = entry.found["workloadId"]
-    known: Spec | None = json.loads(workload.facts) if workload and workload.facts else None
+    known: Spec | None = orjson.loads(workload.facts) if workload and workload.facts else None
     primary = primary_measurement(spec, protocol.document["spec"], known)
     ranked = primary if isinstance(primary, Primary) and spec["status"] == "passed" else None
     expected = _plain_columns(spec, environment.document["spec"]["hardware"], ranked)
