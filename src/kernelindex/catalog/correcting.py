@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select
 
 from kernelindex.catalog import bulk, heads, publishing, row_tuples
-from kernelindex.catalog.deriving import judge_members, published_members
+from kernelindex.catalog.deriving import judge_members, published_members, write_judgement
 from kernelindex.catalog.importing import DONE, insert_change, now_text
 from kernelindex.catalog.judge_context import ContextReader, newest_snapshots
 from kernelindex.catalog.tables import derived, truth
@@ -79,7 +79,8 @@ def _judge_again(conn: Connection, digest: str) -> None:
         return
     version = insert_change(conn, "correction", "", digest, state=DONE)
     members = published_members(conn, key, {digest: heads.standing_of(conn, digest)})
-    judge_members(conn, members, version, ContextReader(newest_snapshots(conn)))
+    judged = judge_members(conn, members, ContextReader(newest_snapshots(conn)))
+    write_judgement(conn, version, judged)
     table = derived.cohort_heads
     conn.execute(delete(table).where(table.c.key == key))
     rows = derived.cohorts

@@ -44,6 +44,7 @@ class Member(NamedTuple):
     place: str
 
 
+Judgement = tuple[list[Member], CohortDocuments]
 NEW, PUBLISHED, WAITING = "new", "published", "waiting"
 
 
@@ -109,27 +110,39 @@ def judge_touched(
     context = ContextReader(newest)
     judged, after = 0, ""
     while True:
-        with database.writing() as conn:
+        with database.reading_long() as conn:
             keys = _next_keys(conn, after)
             if not keys:
                 return judged
-            judge_members(conn, list(_members(conn, keys, fresh)), version, context)
+            judgement = judge_members(conn, list(_members(conn, keys, fresh)), context)
+        with database.writing() as conn:
+            write_judgement(conn, version, judgement)
         judged += len(keys)
         after = keys[-1]
 
 
 def judge_members(
-    conn: Connection, members: list[tuple[str, Member]], version: int, context: ContextReader
-) -> None:
-    """Judge the runs of some whole cohorts and write the cohorts' rows under ``version``."""
+    conn: Connection, members: list[tuple[str, Member]], context: ContextReader
+) -> list[Judgement]:
+    """Judge the runs of some whole cohorts, without a lock: it takes longer than writing.
+
+    A change that is published before this judgement is written raises the generation, and
+    all is judged again.
+    """
     shown, judge_context = context.prepare(conn, [member.facts for _, member in members])
-    documents = []
+    judged = []
     for key, group in groupby(members, key=lambda pair: pair[0]):
         cohort = [member for _, member in group]
         built = build_documents(key, [m.facts for m in cohort], judge_context, shown)
-        documents.append(built)
+        judged.append((cohort, built))
+    return judged
+
+
+def write_judgement(conn: Connection, version: int, judged: list[Judgement]) -> None:
+    """Write the cohorts' rows under ``version``, and the standing of their runs."""
+    for cohort, built in judged:
         _write_standing(conn, cohort, built)
-    _write_documents(conn, version, documents)
+    _write_documents(conn, version, [built for _, built in judged])
 
 
 def published_members(

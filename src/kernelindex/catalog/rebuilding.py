@@ -14,7 +14,7 @@ from kernelindex.catalog.listings import refresh_listings
 from kernelindex.catalog.locking import import_lock
 from kernelindex.catalog.migrate import create_derived, drop_derived, set_derived_version, upgrade
 from kernelindex.catalog.rederiving import observations_of
-from kernelindex.catalog.run_reading import RunReader
+from kernelindex.catalog.run_reading import RunReader, write_runs
 from kernelindex.catalog.stored import load_manifests
 from kernelindex.catalog.tables import derived, truth
 
@@ -70,7 +70,7 @@ def _read_runs(
                 return count, missing
             runs = load_manifests(conn, digests)
             told = observations_of(conn, runs)
-            reader.take(conn, [(run, told[run.digest]) for run in runs])
+            write_runs(conn, reader.read_new(conn, [(run, told[run.digest]) for run in runs]))
             read = bulk.present(conn, [derived.run_facts.c.digest], digests)
         missing += [digest for digest in digests if digest not in read]
         count, after = count + len(digests), digests[-1]

@@ -65,19 +65,18 @@ class RunReader:
         """A link of this implementation was staged; look again whose it is."""
         self._projects.drop(implementation_digest)
 
-    def take(self, conn: Connection, runs: Sequence[Told]) -> None:
-        """Write facts and run rows of new runs, ahead of publishing.
+    def read_new(self, conn: Connection, runs: Sequence[Told]) -> list[Read]:
+        """Facts and keys of the runs that have none yet.
 
-        A run whose workload, protocol, environment or implementation is not here yet gets
-        none; ``rederiving`` tries again when everything is staged.
+        A run whose workload, protocol, environment or implementation is not here yet is
+        left out; ``rederiving`` tries again when everything is staged.
         """
         known = bulk.present(conn, [derived.run_facts.c.digest], [run.digest for run, _ in runs])
         new = [pair for pair in runs if pair[0].digest not in known]
         read = [one for one in self.read_all(conn, new) if one is not None]
         for facts, _, _ in read:
             self.fresh.put(facts.digest, facts)
-        bulk.insert_rows(conn, derived.run_facts, [facts_row(one) for one in read])
-        bulk.insert_rows(conn, derived.runs, [run_row(one) for one in read])
+        return read
 
     def read_all(self, conn: Connection, runs: Sequence[Told]) -> list[Read | None]:
         """The facts of each run; None where a part of it is missing."""
@@ -186,6 +185,12 @@ def linked_projects(conn: Connection, implementations: Sequence[str]) -> dict[st
         for digest, project in conn.execute(query, {"digests": part}):
             found[digest] = min(found.get(digest, project), project)
     return found
+
+
+def write_runs(conn: Connection, read: Sequence[Read]) -> None:
+    """Write facts and run rows of new runs, ahead of publishing."""
+    bulk.insert_rows(conn, derived.run_facts, [facts_row(one) for one in read])
+    bulk.insert_rows(conn, derived.runs, [run_row(one) for one in read])
 
 
 def facts_row(read: Read) -> tuple[str, str, str]:

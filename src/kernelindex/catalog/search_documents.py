@@ -26,20 +26,14 @@ SPELLED = (OPERATION, PROJECT, HARDWARE)
 SHORTEST_WORD = 3
 
 
-def refresh_search(conn: Connection, touched: Touched) -> None:
-    """Documents of every row that the lists' twins hold, then the vocabulary."""
-    twin = derived.LISTINGS[derived.search_documents]
-    for rows in bulk.batches(_documents(conn, touched), 2_000):
-        bulk.insert_columns(conn, twin, COLUMNS, rows)
+def finish_search(conn: Connection, touched: Touched) -> None:
+    """Have publishing replace the documents written; count the vocabulary."""
     touched.replace_rows(derived.search_documents, "key")
     _add_gone(touched)
     vocabulary = derived.LISTINGS[derived.vocabulary]
     bulk.insert_rows(conn, vocabulary, sorted(_vocabulary(conn, touched).items()))
     touched.add_from(derived.vocabulary.name, derived.vocabulary.c.word)
     touched.replace_rows(derived.vocabulary, "word")
-
-
-COLUMNS = ("key", "kind", "slug", "title", "subtitle", "words", "run_count")
 
 
 def _add_gone(touched: Touched) -> None:
@@ -54,7 +48,8 @@ def _add_gone(touched: Touched) -> None:
         touched.add_from(derived.search_documents.name, key.subquery(f"{listing}_keys").c.key)
 
 
-def _documents(conn: Connection, touched: Touched) -> Iterator[tuple[Any, ...]]:
+def list_documents(conn: Connection, touched: Touched) -> Iterator[tuple[Any, ...]]:
+    """Documents of every row that the other lists' twins hold."""
     lists = derived.LISTINGS
     for row in conn.execute(select(lists[derived.operations])).all():
         yield _operation(row)

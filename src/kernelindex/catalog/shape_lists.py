@@ -10,20 +10,20 @@ from sqlalchemy import case, func, select
 from kernelindex.catalog import bulk
 from kernelindex.catalog.facts_codec import decode
 from kernelindex.catalog.row_tuples import json_text
-from kernelindex.catalog.tables import derived
 from kernelindex.catalog.touched import current_runs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy import Connection
 
     from kernelindex.catalog.touched import Touched
 
 
-def refresh_shapes(conn: Connection, touched: Touched) -> None:
+def list_shapes(conn: Connection, touched: Touched) -> Iterator[tuple[Any, ...]]:
     """Every measured shape, with its cohorts counted by device and pass."""
-    twin = derived.LISTINGS[derived.shapes]
     for part in bulk.chunks(touched.keys("shapes"), bulk.IN_CHUNK):
-        bulk.insert_rows(conn, twin, _shape_rows(conn, touched, list(part)))
+        yield from _shape_rows(conn, touched, list(part))
 
 
 def _shape_rows(conn: Connection, touched: Touched, keys: list[str]) -> list[tuple[Any, ...]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+
 def body_of(manifest: Manifest) -> str:
     """The canonical text that the manifest's digest is over.
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Subquery, Table
 
 STAGED = truth.STAGED["manifests"]
+TOUCHED = ("base_slugs", "implementations", "projects", "hardware", "operations", "shapes")
+"""Lists whose touched keys are found before any list is computed, each for itself."""
 
 
 def current_runs(name: str, *columns: str) -> Subquery:
@@ -52,11 +54,10 @@ class Touched:
         self._conn = conn
         self.everything = everything
 
-    def find(self) -> None:
-        """Fill ``work_keys`` from what is staged, written ahead and pending."""
-        for listing, query in self._queries().items():
-            keys = query.subquery("keys_of")
-            self.add_from(listing, next(iter(keys.c)))
+    def find(self, listing: str) -> None:
+        """Fill ``work_keys`` of a list from what is staged, written ahead and pending."""
+        keys = self._queries()[listing].subquery("keys_of")
+        self.add_from(listing, next(iter(keys.c)))
 
     def _queries(self) -> dict[str, Any]:
         runs, manifests = self._touched_runs(), self._touched_manifests
