@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import resources
 
 import pytest
@@ -67,3 +68,10 @@ def test_other_databases_are_refused(url: str) -> None:
     with pytest.raises(CatalogError, match="Wanted") as caught:
         Catalog(url)
     assert caught.value.code == "catalog.url"
+
+
+def test_a_missing_driver_is_named_with_the_line_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(CatalogError, match=r"pip install 'kernelindex\[postgresql\]'") as caught:
+        Catalog.create("postgresql+psycopg://user@host/database")
+    assert caught.value.code == "catalog.driver"

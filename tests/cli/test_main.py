@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from kernelindex.catalog.cursors import MAX_LIMIT
 from kernelindex.catalog.rows import Found
+from kernelindex.cli.failures import report
 from kernelindex.cli.main import LAZY
+from kernelindex.cli.options import MAX_ROWS
 from kernelindex.cli.terminal import clean
+from kernelindex.errors import RequestError
 from tests.cli.factories import Terminal
 from tests.resolve.factories import FakeCatalog, digest, record_catalog
 
@@ -54,6 +58,36 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
 def test_digest_opens_no_database_and_draws_no_table(tmp_path: Path) -> None:
     loaded = modules_after("digest", write(tmp_path, OPERATION))
     assert loaded & {"sqlalchemy", "numpy", "rich.table", "httpx2", "kernelindex.catalog"} == set()
+
+
+@pytest.mark.parametrize("command", ["digest", "validate"])
+def test_a_folder_is_not_a_manifest(terminal: Terminal, tmp_path: Path, command: str) -> None:
+    outcome = terminal.ki(command, str(tmp_path))
+    assert outcome.status == 2
+    assert "is a directory" in outcome.err
+    assert "bug" not in outcome.err
+
+
+def test_a_list_takes_no_more_rows_than_the_catalog_reads() -> None:
+    assert MAX_ROWS == MAX_LIMIT
+
+
+def test_a_file_that_is_no_database_is_not_called_a_bug(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "junk.db").write_bytes(b"no database at all, only some words" * 100)
+    outcome = terminal.ki("--db", f"sqlite:///{tmp_path / 'junk.db'}", "runs")
+    assert outcome.status == 1
+    assert "the database cannot be used: file is not a database" in outcome.err
+    assert "bug" not in outcome.err
+
+
+def test_a_refusal_says_its_message_once(capsys: pytest.CaptureFixture[str]) -> None:
+    told = [{"text": "Got nosuch at gpu."}, {"text": "Got never at pass."}]
+    error = RequestError("Got nosuch at gpu.", code="request.hardware_unknown", problems=told)
+    assert report(error, as_json=False) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "ki: Got nosuch at gpu. [request.hardware_unknown]",
+        "    Got never at pass.",
+    ]
 
 
 def test_help_lists_every_command(terminal: Terminal) -> None:

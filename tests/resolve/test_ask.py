@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kernelindex.catalog.rows import CohortRow, ExcludedRow, SearchHit
@@ -152,6 +154,51 @@ def test_empty_slots_say_what_would_fill_them() -> None:
     assert best.verified.picks == ()
     assert best.verified.would_fill == "a controlled run"
     assert best.deployable.would_fill == "a pinned revision"
+
+
+def test_a_pass_whose_groups_are_not_shown_is_not_called_unmeasured() -> None:
+    full = [pair(f"full {n}", timed_pass="full", axes={**RECORD, "tokens": n}) for n in range(13)]
+    rest = [pair("back"), pair("back2", axes={**RECORD, "tokens": 1})]
+    answer = ask_text(FakeCatalog([*full, *rest]), "fused-moe bf16 gpu:H100")
+    assert (len(answer.cohorts), answer.cohorts_left_out) == (12, 3)
+    said = {block.timed_pass: (block.measured, block.text) for block in answer.blocks}
+    assert said["full"][0] is True
+    assert said["backward"] == (True, "backward: 2 groups not shown here; ask for this pass")
+    assert said["forward"] == (False, "forward: not measured here")
+
+
+def test_a_pass_is_not_called_unmeasured_where_more_fits_than_was_read() -> None:
+    many = [pair(f"full {n}", timed_pass="full", axes={**RECORD, "tokens": n}) for n in range(101)]
+    answer = ask_text(FakeCatalog(many), "fused-moe bf16 gpu:H100")
+    block = next(block for block in answer.blocks if block.timed_pass == "forward")
+    assert block.measured is None
+    assert block.text == "forward: not among the groups that were read"
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        ("evidence:verified", "No entry shown here meets evidence:verified."),
+        ("framework:liger", "No entry shown here meets framework:liger."),
+        ("installable:yes", "No entry shown here meets installable:yes."),
+        (
+            "license:MIT evidence:verified",
+            "No entry shown here meets license:MIT evidence:verified.",
+        ),
+    ],
+)
+def test_the_summary_says_first_whether_the_conditions_are_met(asked: str, first: str) -> None:
+    answer = ask_text(record_catalog(), f"{RECORD_QUERY} {asked}")
+    assert answer.summary.startswith(f"{first} Of all entries: Liger leads")
+
+
+def test_the_summary_names_the_best_that_meets_the_conditions() -> None:
+    row, entries = pair("moe")
+    better = [entries[0], replace(entries[1], evidence="verified")]
+    answer = ask_text(FakeCatalog([(row, better)]), f"{RECORD_QUERY} evidence:verified")
+    assert answer.summary.startswith(
+        "Best that meets evidence:verified: H100 SXM 80GB backward: a copy of the Transformers loop"
+    )
 
 
 def test_policy_excludes_with_reasons_and_leaves_ranks_alone() -> None:

@@ -11,6 +11,7 @@ PostgreSQL: reading connections are read-only by default and carry the statement
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def parse_url(text: str) -> URL:
     """The database URL, refused where it is neither a SQLite file nor PostgreSQL.
 
     Raises:
-        CatalogError: ``catalog.url``.
+        CatalogError: ``catalog.url``; ``catalog.driver`` where PostgreSQL's is not installed.
     """
     try:
         url = make_url(text)
@@ -57,12 +58,15 @@ def parse_url(text: str) -> URL:
             f"{text!r} is not a database URL. {_WANTED}", code="catalog.url"
         ) from None
     if url.get_backend_name() == "postgresql":
+        if find_spec("psycopg") is None:
+            raise CatalogError(_NO_DRIVER, code="catalog.driver")
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
         raise CatalogError(f"{text!r} cannot hold a catalog. {_WANTED}", code="catalog.url")
     return url
 
 
+_NO_DRIVER = "PostgreSQL's driver is not installed: pip install 'kernelindex[postgresql]'"
 _WANTED = "Wanted: sqlite:///path/to/ki.db or postgresql+psycopg://user@host/database"
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 OK, FAILED, USAGE = 0, 1, 2
 MAX_PROBLEMS = 10
+DATABASE_FAILURES = ("OperationalError", "DatabaseError")
+"""SQLAlchemy's names for a database that cannot be opened, reached, read or written."""
 
 
 def usage(ctx: click.Context, message: str, word: str, known: Iterable[str]) -> click.UsageError:
@@ -41,7 +43,7 @@ def report(error: KernelIndexError, *, as_json: bool) -> int:
         click.echo(json.dumps({"error": error.to_dict()}, indent=2, ensure_ascii=False))
         return FAILED
     click.echo(f"ki: {clean(error.message)} [{error.code}]", err=True)
-    for line in _detail_lines(error.details):
+    for line in _detail_lines(error):
         click.echo(f"    {line}", err=True)
     return FAILED
 
@@ -49,6 +51,12 @@ def report(error: KernelIndexError, *, as_json: bool) -> int:
 def unexpected(error: Exception) -> KernelIndexError:
     """What was not foreseen, as an error that says how to see more of it."""
     first_line = str(error).partition("\n")[0]
+    if type(error).__name__ in DATABASE_FAILURES and hasattr(error, "orig"):
+        return KernelIndexError(
+            f"the database cannot be used: {str(error.orig).partition(chr(10))[0]}; look at --db"
+            " or KI_DB, and whether it runs and may be written. KI_DEBUG=1 shows more",
+            code="catalog.unusable",
+        )
     return KernelIndexError(
         f"unexpected {type(error).__name__}: {first_line}; this is a bug, or a full or unwritable"
         " disk. KI_DEBUG=1 shows where it happened",
@@ -75,10 +83,11 @@ def wants_json(arguments: list[str] | None = None) -> bool:
     return "--json" in (sys.argv[1:] if arguments is None else arguments)
 
 
-def _detail_lines(details: dict[str, Any]) -> list[str]:
-    """The problems or matches an error carries, one a line."""
-    lines = [_problem_line(item) for item in details.get("problems", ())]
-    lines += [_match_line(item) for item in details.get("matches", ())]
+def _detail_lines(error: KernelIndexError) -> list[str]:
+    """The problems or matches an error carries, one a line; not its message again."""
+    lines = [_problem_line(item) for item in error.details.get("problems", ())]
+    lines += [_match_line(item) for item in error.details.get("matches", ())]
+    lines = [line for line in lines if line != error.message]
     if len(lines) > MAX_PROBLEMS:
         lines = [*lines[:MAX_PROBLEMS], f"and {len(lines) - MAX_PROBLEMS} more"]
     return [clean(line) for line in lines]

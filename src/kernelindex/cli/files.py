@@ -6,9 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from kernelindex.manifests import Manifest
 
+MANIFEST_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+"""The type of an argument that names one manifest."""
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
 

@@ -36,11 +36,15 @@ def db_option(command: F) -> F:
     return option(command)
 
 
+MAX_ROWS = 500
+"""Rows of one page: as many as the catalog reads at once."""
+
+
 def limit_option(default: int) -> Callable[[F], F]:
     """``--limit N`` for lists."""
     return click.option(
         "--limit",
-        type=click.IntRange(1, 1000),
+        type=click.IntRange(1, MAX_ROWS),
         default=default,
         show_default=True,
         help="Rows to print.",

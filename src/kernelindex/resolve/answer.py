@@ -210,7 +210,10 @@ class Block(Part):
 
     kind: Literal["training", "inference", "unstated"] = Field(description="block of the answer")
     timed_pass: str = Field(alias="pass", description="timed pass")
-    cohorts: tuple[str, ...] = Field(description="keys of its cohorts")
+    cohorts: tuple[str, ...] = Field(description="keys of its cohorts in this answer")
+    measured: bool | None = Field(
+        description="whether anything that fits timed this pass; null where not all was read"
+    )
     text: str = Field(description="what was measured, or that nothing was")
 
 

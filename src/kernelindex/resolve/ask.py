@@ -16,7 +16,7 @@ from kernelindex.resolve.neighbours import view_neighbours
 from kernelindex.resolve.query import parse_query
 from kernelindex.resolve.request import Request, parse_request
 from kernelindex.resolve.settled import settle
-from kernelindex.resolve.summary import Entries, summarise
+from kernelindex.resolve.summary import Entries, policy_words, summarise
 from kernelindex.resolve.views import view_cohort, view_excluded
 
 if TYPE_CHECKING:
@@ -87,19 +87,22 @@ def _answer(
     findings = findings.in_reading_order(entries)
     shown = findings.fits[: len(shown)]
     settled = settle(findings.fits, bool(findings.near), meaning)
-    excluded = _excluded(catalog, meaning, shown, entries)
+    by_policy = _by_policy(catalog, meaning, shown, entries)
+    excluded = (*by_policy, *_excluded_runs(catalog, meaning, shown))
     out = {item.run for item in excluded}
+    best = pick_best(shown, entries, lambda entry: entry.run_digest not in out)
     return Answer(
         match=settled.match,
-        summary=summarise(meaning, findings, settled, entries),
+        summary=f"{policy_words(meaning, best, shown, by_policy)}"
+        f"{summarise(meaning, findings, settled, entries)}",
         request=meaning.request,
         reading=view_reading(meaning),
         assumptions=(*meaning.assumptions, *settled.assumptions),
         suggestions=suggest(catalog, meaning, findings, settled),
         cohorts=tuple(view_cohort(row, entries.get(row.key, ()), limit=limit) for row in shown),
         cohorts_left_out=len(findings.fits) - len(shown),
-        blocks=() if meaning.request.timed_pass else view_blocks(shown, entries),
-        best=pick_best(shown, entries, lambda entry: entry.run_digest not in out),
+        blocks=() if meaning.request.timed_pass else view_blocks(findings, shown, entries),
+        best=best,
         nearest=view_near(findings.near, entries, meaning, shown[0] if shown else None),
         neighbours=view_neighbours(findings.between, entries),
         excluded=excluded[:MAX_EXCLUDED],
@@ -124,12 +127,18 @@ def _excluded_of_operation(catalog: Reads, meaning: Meaning) -> Sequence[Exclude
     ]
 
 
-def _excluded(
-    catalog: Reads, meaning: Meaning, shown: Sequence[CohortRow], entries: Entries
+def _excluded_runs(
+    catalog: Reads, meaning: Meaning, shown: Sequence[CohortRow]
 ) -> tuple[Excluded, ...]:
-    """Runs that do not rank for these shapes, and entries the request's policy leaves out."""
+    """Runs that do not rank for these shapes."""
     keys = tuple(row.key for row in shown)
     runs = catalog.excluded(keys) if keys else _excluded_of_operation(catalog, meaning)
-    own = {key: entries.get(key, ()) for key in keys}
-    by_policy = exclude(policy_checks(catalog, meaning.request), own)
-    return (*by_policy, *map(view_excluded, runs))
+    return tuple(map(view_excluded, runs))
+
+
+def _by_policy(
+    catalog: Reads, meaning: Meaning, shown: Sequence[CohortRow], entries: Entries
+) -> tuple[Excluded, ...]:
+    """Entries the request's policy leaves out."""
+    own = {row.key: entries.get(row.key, ()) for row in shown}
+    return exclude(policy_checks(catalog, meaning.request), own)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kernelindex.catalog.rows import CohortRow, EntryRow
+    from kernelindex.resolve.findings import Findings
 
 Kind = Literal["training", "inference", "unstated"]
 PASS_ORDER = ("full", "forward", "backward", "inference", "unstated")
@@ -24,11 +25,14 @@ _KINDS: dict[str, Kind] = {
 
 
 def view_blocks(
-    rows: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]]
+    findings: Findings, shown: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]]
 ) -> tuple[Block, ...]:
-    """A block for every pass; ``unstated`` only where a source does not say the pass."""
-    blocks = [_block(name, rows, entries) for name in PASS_ORDER]
-    return tuple(block for block in blocks if block.kind != "unstated" or block.cohorts)
+    """A block for every pass; ``unstated`` only where a source does not say the pass.
+
+    A pass whose groups all fit but are not among those shown was measured all the same.
+    """
+    blocks = [_block(name, findings, shown, entries) for name in PASS_ORDER]
+    return tuple(block for block in blocks if block.kind != "unstated" or block.measured)
 
 
 def pass_rank(timed_pass: str) -> int:
@@ -37,20 +41,31 @@ def pass_rank(timed_pass: str) -> int:
 
 
 def _block(
-    name: str, rows: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]]
+    name: str,
+    findings: Findings,
+    shown: Sequence[CohortRow],
+    entries: Mapping[str, Sequence[EntryRow]],
 ) -> Block:
-    own = [row for row in rows if row.timed_pass == name]
+    own = [row for row in shown if row.timed_pass == name]
+    fitting = sum(row.timed_pass == name for row in findings.fits)
+    measured = True if fitting else False if findings.read_all else None
     return Block(
         kind=_KINDS[name],
         timed_pass=name,
         cohorts=tuple(row.key for row in own),
-        text=_text(name, own, entries),
+        measured=measured,
+        text=_text(name, own, entries) if own else f"{name}: {_absent(fitting, measured)}",
     )
 
 
+def _absent(fitting: int, measured: bool | None) -> str:
+    """Why no group of a pass is shown."""
+    if measured:
+        return f"{fitting} group{'s' if fitting > 1 else ''} not shown here; ask for this pass"
+    return "not measured here" if measured is False else "not among the groups that were read"
+
+
 def _text(name: str, own: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]]) -> str:
-    if not own:
-        return f"{name}: not measured here"
     said = [
         f"{row.device.get('label')}: {leader_words(row, entries[row.key])}"
         for row in own

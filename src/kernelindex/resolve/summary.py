@@ -10,8 +10,10 @@ from kernelindex.resolve.matching import differences
 from kernelindex.resolve.wording import cohort_summary, is_verified, lead_words, line_name, listed
 
 if TYPE_CHECKING:
+    from kernelindex.resolve.answer import Best, Excluded
     from kernelindex.resolve.findings import Findings
     from kernelindex.resolve.interpret import Meaning
+    from kernelindex.resolve.request import Request
     from kernelindex.resolve.settled import Settled
 
 MAX_GROUPS = 3
@@ -29,6 +31,34 @@ def summarise(meaning: Meaning, findings: Findings, settled: Settled, entries: E
         row = findings.fits[0]
         return cohort_summary(row, entries.get(row.key, ()))
     return _several(findings, entries)
+
+
+def policy_words(
+    meaning: Meaning, best: Best, shown: Sequence[CohortRow], left_out: Sequence[Excluded]
+) -> str:
+    """What meets the request's own conditions, ahead of what leads without them."""
+    if not left_out:
+        return ""
+    asked = " ".join(_conditions(meaning.request))
+    picks = best.reported.picks
+    if not picks:
+        said = f"No entry shown here meets {asked}"
+    elif len(picks) <= MAX_GROUPS:
+        places = [f"{pick.hardware} {pick.timed_pass}: {pick.text}" for pick in picks]
+        said = f"Best that meets {asked}: {'; '.join(places)}"
+    else:
+        said = f"{len(picks)} of {len(shown)} groups shown have an entry that meets {asked}"
+    return f"{said}. Of all entries: "
+
+
+def _conditions(request: Request) -> list[str]:
+    """What a request wants of an entry, as it is typed."""
+    policy = request.policy
+    words = [f"license:{name}" for name in policy.licenses]
+    words += [f"framework:{request.framework}"] if request.framework else []
+    if policy.minimum_evidence != "reported":
+        words.append(f"evidence:{policy.minimum_evidence}")
+    return [*words, "installable:yes"] if policy.installable else words
 
 
 def _several(findings: Findings, entries: Entries) -> str:

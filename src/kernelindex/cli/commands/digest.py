@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from kernelindex.cli.files import read_manifest_file
+from kernelindex.cli.files import MANIFEST_FILE, read_manifest_file
 from kernelindex.cli.options import json_option, print_json
 
 
 @click.command(name="digest", short_help="print the digest of a manifest")
-@click.argument("file", metavar="FILE", type=click.Path(exists=True, allow_dash=True))
+@click.argument("file", metavar="FILE", type=MANIFEST_FILE)
 @json_option
 def command(file: str, as_json: bool) -> None:
     """Print the sha256 digest of a manifest in JSON or YAML; - is standard input.

@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from kernelindex.cli.failures import FAILED, OK
-from kernelindex.cli.files import read_manifest_file
+from kernelindex.cli.files import MANIFEST_FILE, read_manifest_file
 from kernelindex.cli.options import json_option, print_json
 from kernelindex.cli.terminal import clean
 from kernelindex.errors import KernelIndexError
 
 
 @click.command(name="validate", short_help="say whether manifests are valid, and why not")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(exists=True))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MANIFEST_FILE)
 @json_option
 def command(files: tuple[str, ...], as_json: bool) -> int:
     """Validate manifests in JSON or YAML; a refusal names path, value and rule."""

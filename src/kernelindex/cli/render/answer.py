@@ -68,7 +68,7 @@ def _print_question(console: Console, answer: Answer) -> None:
 
 
 def _print_blocks(console: Console, answer: Answer) -> None:
-    empty = [block.timed_pass for block in answer.blocks if not block.cohorts]
+    empty = [block.timed_pass for block in answer.blocks if block.measured is False]
     unsaid = any(block.kind == "unstated" for block in answer.blocks)
     if answer.cohorts and empty and not unsaid:
         console.print(f"\nNot measured here: {', '.join(empty)}.", style="dim")
