@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -21,8 +22,13 @@ def python_files() -> list[Path]:
     return sorted((CHECKOUT / "src").rglob("*.py"))
 
 
-def functions(path: Path) -> Iterator[tuple[str, int, bool]]:
+@cache
+def functions(path: Path) -> list[tuple[str, int, bool]]:
     """Each function's name, its lines and whether it is a GPU kernel."""
+    return list(_functions(path))
+
+
+def _functions(path: Path) -> Iterator[tuple[str, int, bool]]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             decorators = " ".join(ast.unparse(item) for item in node.decorator_list)

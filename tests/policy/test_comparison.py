@@ -119,6 +119,7 @@ def export_rows(*tables: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield record["table"], record["row"]
 
 
+@pytest.mark.slow
 def test_every_passed_run_of_the_export_has_its_key() -> None:
     workloads: dict[str, dict[str, Any]] = {}
     metrics: Counter[str] = Counter()
