@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 TEMPLATE = "ki_template"
 _numbers = itertools.count(1)
 NO_SERVER = "PostgreSQL:"
+SHARED_REASON = "shared data not here"
 
 
 @pytest.fixture(scope="session")
@@ -82,12 +84,17 @@ def catalog_url(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say aloud how many PostgreSQL tests did not run, and why."""
-    reasons = [
-        str(report.longrepr[2]).removeprefix(f"Skipped: {NO_SERVER} ")
+    """Say aloud how many tests did not run, and why."""
+    counts = Counter(
+        _reason(report.longrepr[2])
         for report in terminalreporter.stats.get("skipped", [])
-        if isinstance(report.longrepr, tuple) and NO_SERVER in report.longrepr[2]
-    ]
-    for reason in sorted(set(reasons)):
-        count = reasons.count(reason)
-        terminalreporter.write_line(f"PostgreSQL: {count} tests skipped: {reason}", yellow=True)
+        if isinstance(report.longrepr, tuple)
+    )
+    for reason, count in sorted(counts.items()):
+        terminalreporter.write_line(f"NOT RUN: {count} tests: {reason}", yellow=True)
+
+
+def _reason(told: str) -> str:
+    """The reason without the file it names, so that equal reasons count together."""
+    words = told.removeprefix("Skipped: ")
+    return SHARED_REASON if words.startswith(SHARED_REASON) else words
