@@ -24,7 +24,9 @@ def imported_roots(module: str) -> set[str]:
     return roots
 
 
-@pytest.mark.parametrize("module", ["__init__.py", "errors.py", "ids.py", "units.py", "stats.py"])
+@pytest.mark.parametrize(
+    "module", ["__init__.py", "errors.py", "ids.py", "text.py", "units.py", "stats.py"]
+)
 def test_foundation_is_standard_library_only(module: str) -> None:
     outside = imported_roots(module) - set(sys.stdlib_module_names) - {"kernelindex", "__future__"}
     assert outside == set()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup
 
+from kernelindex.text import show_hidden
 from kernelindex.web.templating import environment
-from kernelindex.web.visible import finalize, verbatim, visible
+from kernelindex.web.visible import finalize, verbatim
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ from kernelindex.web.visible import finalize, verbatim, visible
     ],
 )
 def test_hidden_characters_become_escapes(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert show_hidden(text) == shown
     assert finalize(text) == shown
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import unicodedata
 from typing import TYPE_CHECKING
 
 import click
+
+from kernelindex.text import show_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WIDTH = 100
 MIN_WIDTH = 60
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BREAKS = str.maketrans("\n\t\r", "   ")
 
 
 def clean(text: object) -> str:
@@ -26,15 +27,7 @@ def clean(text: object) -> str:
     What a source wrote can then neither move the cursor, colour the screen nor reorder
     what stands beside it.
     """
-    return "".join(map(_visible, str(text)))
-
-
-def _visible(char: str) -> str:
-    if char in "\n\t\r":
-        return " "
-    if char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}:
-        return f"\\u{ord(char):04x}"
-    return char
+    return show_hidden(str(text).translate(_BREAKS))
 
 
 def console(*, err: bool = False) -> Console:

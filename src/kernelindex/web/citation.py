@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kernelindex.ids import short
-from kernelindex.web.visible import visible
+from kernelindex.text import show_hidden
 
 if TYPE_CHECKING:
     from kernelindex.resolve.dossier import RunDossier
@@ -36,4 +36,4 @@ def bibtex(run: RunDossier, path: str) -> str:
 
 def _plain(text: str) -> str:
     """Text without characters that TeX reads as commands."""
-    return _SPECIAL.sub(lambda found: _COMMANDS.get(found[0], f"\\{found[0]}"), visible(text))
+    return _SPECIAL.sub(lambda found: _COMMANDS.get(found[0], f"\\{found[0]}"), show_hidden(text))

@@ -7,9 +7,9 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+from kernelindex.text import show_hidden
 from kernelindex.web import paths
 from kernelindex.web.show import value
-from kernelindex.web.visible import visible
 
 if TYPE_CHECKING:
     from kernelindex.resolve.dossier import ComparedField, Comparison, RunLine
@@ -80,11 +80,11 @@ def _row(one: ComparedField, count: int) -> list[str]:
 
 def _plain(text: str) -> str:
     """Text in which nothing is markup, on one line."""
-    return _MARKUP.sub(r"\\\1", " ".join(visible(text).split()))
+    return _MARKUP.sub(r"\\\1", " ".join(show_hidden(text).split()))
 
 
 def _cell(text: str) -> str:
-    shown = visible(text)
+    shown = show_hidden(text)
     return "'" + shown if shown.startswith(_FORMULA_STARTS) else shown
 
 

@@ -17,10 +17,10 @@ from kernelindex.errors import (
     NotFoundError,
     RequestError,
 )
+from kernelindex.text import show_hidden
 from kernelindex.web import paths
 from kernelindex.web.context import Page, told
 from kernelindex.web.handling import page_response
-from kernelindex.web.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -130,7 +130,7 @@ def failure_response(
         status=status,
         code=code,
         reason=reason,
-        asked=visible(request.url.path)[:MOST_ECHO],
+        asked=show_hidden(request.url.path)[:MOST_ECHO],
         word=_word(request.url.path),
         choices=choices,
         indexed=False,

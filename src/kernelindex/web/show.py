@@ -10,8 +10,8 @@ import orjson
 from markupsafe import Markup, escape
 
 from kernelindex.resolve.numbers import scale_for, signed_time, significant
+from kernelindex.text import show_hidden
 from kernelindex.units import format_bytes, format_flops
-from kernelindex.web.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def align(numbers: Sequence[str]) -> tuple[Markup, ...]:
 
 
 def _padded(number: str, rest: str) -> Markup:
-    safe = escape(visible(number))
+    safe = escape(show_hidden(number))
     return Markup("%s<i>%s</i>") % (safe, rest) if number and rest else safe
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from kernelindex.web.visible import visible
+from kernelindex.text import show_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def _visible(character: str) -> str:
         return " "
     if unicodedata.category(character) not in _HIDDEN:
         return character
-    shown = visible(character)
+    shown = show_hidden(character)
     return REPLACEMENT if shown == character else shown
 
 
