@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import shutil
 from collections import Counter
@@ -19,6 +20,12 @@ TEMPLATE = "ki_template"
 _numbers = itertools.count(1)
 NO_SERVER = "PostgreSQL:"
 SHARED_REASON = "shared data not here"
+
+with contextlib.suppress(ImportError):  # the kernels' tests also run where hypothesis is absent
+    from hypothesis import settings
+
+    settings.register_profile("no_deadline", deadline=None)
+    settings.load_profile("no_deadline")  # a busy machine is no failure
 
 
 @pytest.fixture(scope="session")

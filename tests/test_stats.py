@@ -4,15 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as oracle
 
 from kernelindex import stats
 
 FINITE = st.floats(-1e6, 1e6)
-settings.register_profile("no_deadline", deadline=None)
-settings.load_profile("no_deadline")
 
 LISTS = st.lists(FINITE, min_size=1, max_size=30)
 
