@@ -46,9 +46,13 @@ class Manifest:
         metadata: Metadata | None = None,
         spec: Any = None,
     ) -> None:
-        given = (metadata, spec, api_version, digest, document, kind)
-        for name, value in zip(self.__slots__, given, strict=True):
-            object.__setattr__(self, name, value)
+        fill = object.__setattr__
+        fill(self, "api_version", api_version)
+        fill(self, "kind", kind)
+        fill(self, "digest", digest)
+        fill(self, "document", document)
+        fill(self, "_metadata", metadata)
+        fill(self, "_spec", spec)
 
     @property
     def name(self) -> str:
