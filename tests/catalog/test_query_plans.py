@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from kernelindex.catalog import Catalog, import_records
 from tests.catalog.factories import World, make_snapshot
@@ -34,6 +34,8 @@ def ask_everything(catalog: Catalog) -> None:
     catalog.excluded([cohort.key])
     catalog.excluded(shape_key=cohort.shape_key)
     catalog.run(run.digest)
+    catalog.relatives(run)
+    catalog.documents([run.digest, run.workload_digest])
     catalog.manifest(run.digest)
     for name in ("operation", "source", "hardware", "project"):
         catalog.runs({name: "x"})
@@ -49,20 +51,20 @@ def ask_everything(catalog: Catalog) -> None:
 
 def test_reads_use_indexes(sqlite_url: str) -> None:
     world = World()
-    statements: dict[str, tuple] = {}
+    statements: set[str] = set()
     with Catalog.open(sqlite_url) as catalog:
         import_records(catalog, make_snapshot(), [world.row("a", 1000), world.row("b", 2000)])
-
-        def note(_conn, _cursor, statement, parameters, _context, _many) -> None:
-            if statement.startswith("SELECT"):
-                statements[statement] = parameters
-
-        event.listen(catalog.reader, "before_cursor_execute", note)
-        ask_everything(catalog)
-        event.remove(catalog.reader, "before_cursor_execute", note)
         with catalog.reading() as conn:
-            for statement, parameters in statements.items():
-                plan = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            driver = conn.connection.driver_connection
+            driver.set_trace_callback(statements.add)
+        with catalog.snapshot():
+            ask_everything(catalog)
+        driver.set_trace_callback(None)
+        with catalog.reading() as conn:
+            for statement in statements:
+                if not statement.startswith("SELECT"):
+                    continue
+                plan = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}")
                 walked = [row.detail for row in plan if WALK.search(row.detail)]
                 assert not walked, f"{walked} in {statement}"
     assert len(statements) > 20

@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import bindparam, literal_column, select, union_all
 
 from kernelindex.catalog.database import Database
+from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.rows import Found, StoredManifest
 from kernelindex.catalog.stored import read_body
 from kernelindex.catalog.tables import derived, truth
@@ -36,7 +37,7 @@ class LookupReads(Database):
         prefix = parse_prefix(ident)
         values = {"ident": ident, "kind": kind, **_range_of(prefix or NO_DIGEST)}
         with self.reading() as conn:
-            rows = conn.execute(BY_ANY_NAME, values).all()
+            rows = BY_ANY_NAME.rows(conn, **values)
             for via in ("alias", "slug", "name"):
                 found = _found((row for row in rows if row.via == via), via)
                 if found:
@@ -69,11 +70,11 @@ class LookupReads(Database):
     def documents(self, digests: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The stored manifests of full digests, ``{apiVersion, kind, metadata, spec}``, at once."""
         with self.reading() as conn:
-            rows = conn.execute(DOCUMENTS, {"digests": sorted(set(digests))})
+            rows = DOCUMENTS.rows(conn, digests=sorted(set(digests)))
             return {row.digest: _document(row) for row in rows}
 
 
-DOCUMENTS = (
+DOCUMENTS = Prepared(
     select(MANIFESTS.c.digest, MANIFESTS.c.metadata, truth.bodies.c.body)
     .join(truth.bodies, truth.bodies.c.digest == MANIFESTS.c.digest)
     .where(MANIFESTS.c.digest.in_(bindparam("digests", expanding=True)))
@@ -87,12 +88,14 @@ def sources_of(conn: Connection, digest: str) -> tuple[str, ...]:
     return tuple(sorted(conn.execute(query).scalars()))
 
 
-ALIASES_QUERY = select(truth.aliases.c.alias).where(truth.aliases.c.digest == bindparam("digest"))
+ALIASES_QUERY = Prepared(
+    select(truth.aliases.c.alias).where(truth.aliases.c.digest == bindparam("digest"))
+)
 
 
 def aliases_of(conn: Connection, digest: str) -> tuple[str, ...]:
     """The foreign identifiers of an object."""
-    return tuple(sorted(set(conn.execute(ALIASES_QUERY, {"digest": digest}).scalars())))
+    return tuple(sorted({row.alias for row in ALIASES_QUERY.rows(conn, digest=digest)}))
 
 
 def _document(row: Any) -> dict[str, Any]:
@@ -121,14 +124,16 @@ def _named(via: str, *conditions: Any) -> Any:
 _IDENT: Any = bindparam("ident")
 _ALIASED = select(truth.aliases.c.digest).where(truth.aliases.c.alias == _IDENT)
 _BETWEEN = (MANIFESTS.c.digest >= bindparam("start"), MANIFESTS.c.digest < bindparam("end"))
-BY_ANY_NAME = union_all(
-    *(
-        select(_named(via, *conditions).subquery())
-        for via, conditions in (
-            ("alias", (MANIFESTS.c.digest.in_(_ALIASED),)),
-            ("slug", (NAMES.c.slug == _IDENT,)),
-            ("name", (MANIFESTS.c.base_slug == _IDENT,)),
-            ("digest", _BETWEEN),
+BY_ANY_NAME = Prepared(
+    union_all(
+        *(
+            select(_named(via, *conditions).subquery())
+            for via, conditions in (
+                ("alias", (MANIFESTS.c.digest.in_(_ALIASED),)),
+                ("slug", (NAMES.c.slug == _IDENT,)),
+                ("name", (MANIFESTS.c.base_slug == _IDENT,)),
+                ("digest", _BETWEEN),
+            )
         )
     )
 )

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, func, or_, select, true
 
 from kernelindex.catalog.cursors import check_limit
 from kernelindex.catalog.database import Database
+from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.row_tuples import json_text
 from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 from kernelindex.catalog.run_rows import excluded_row
@@ -92,7 +93,7 @@ class RankingReads(Database):
         if not key.startswith("sha256:"):
             key = f"sha256:{key}"
         with self.reading() as conn:
-            rows = conn.execute(BY_KEY, {"start": key, "end": f"{key}g"}).all()
+            rows = BY_KEY.rows(conn, start=key, end=f"{key}g")
         return build_cohort(orjson.loads(rows[0].doc), rows[0].title) if len(rows) == 1 else None
 
     def entries(
@@ -178,7 +179,7 @@ def _current(*columns: Any) -> Any:
     return select(*columns).select_from(joined)
 
 
-BY_KEY = (
+BY_KEY = Prepared(
     _current(COHORTS.c.doc, derived.operations.c.title)
     .where(COHORTS.c.key >= bindparam("start"), COHORTS.c.key < bindparam("end"))
     .limit(2)
@@ -268,19 +269,21 @@ def _entries_query() -> Any:
     )
 
 
-ALL_ENTRIES = _entries_query()
-FIRST_ENTRIES = ALL_ENTRIES.where(
-    (ENTRIES.c.position <= bindparam("first"))
-    | ENTRIES.c.entry_key.in_(bindparam("also", expanding=True))
+ALL_ENTRIES = Prepared(_entries_query())
+FIRST_ENTRIES = Prepared(
+    _entries_query().where(
+        (ENTRIES.c.position <= bindparam("first"))
+        | ENTRIES.c.entry_key.in_(bindparam("also", expanding=True))
+    )
 )
 
 
 def _read_entries(
-    conn: Connection, keys: Sequence[str], first: int | None, also: Sequence[str]
+    conn: Connection, keys: list[str], first: int | None, also: list[str]
 ) -> Sequence[Any]:
     if first is None:
-        return conn.execute(ALL_ENTRIES, {"keys": keys}).all()
-    return conn.execute(FIRST_ENTRIES, {"keys": keys, "first": first, "also": also}).all()
+        return ALL_ENTRIES.rows(conn, keys=keys)
+    return FIRST_ENTRIES.rows(conn, keys=keys, first=first, also=also)
 
 
 def _memory_query() -> Any:
@@ -301,13 +304,13 @@ def _memory_query() -> Any:
     )
 
 
-MEMORY = _memory_query()
+MEMORY = Prepared(_memory_query())
 
 
-def _memory(conn: Connection, keys: Sequence[str]) -> dict[tuple[str, str], tuple[str, int]]:
+def _memory(conn: Connection, keys: list[str]) -> dict[tuple[str, str], tuple[str, int]]:
     """Peak memory measured apart: (cohort, entry key) -> (run, bytes), the lower median."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
-    for key, entry_key, value, digest in conn.execute(MEMORY, {"keys": keys}):
+    for key, entry_key, value, digest in MEMORY.rows(conn, keys=keys):
         found[key, entry_key].append((value, digest))
     middle = {place: sorted(values)[(len(values) - 1) // 2] for place, values in found.items()}
     return {place: (digest, int(value)) for place, (value, digest) in middle.items()}

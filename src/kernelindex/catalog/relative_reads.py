@@ -16,6 +16,7 @@ import orjson
 from sqlalchemy import bindparam, func, or_, select
 
 from kernelindex.catalog.database import Database
+from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.ranking_reads import build_entry
 from kernelindex.catalog.row_tuples import json_text
 from kernelindex.catalog.tables import derived
@@ -58,39 +59,43 @@ class RelativeReads(Database):
         """Cohorts on the run's device, for its metric and dtypes, that are near it, by key."""
         with self.reading() as conn:
             setting = _setting(run)
-            sizes = conn.execute(_other_sizes(len(run.axes)), setting) if run.axes else ()
+            sizes = _other_sizes(len(run.axes)).rows(conn, **setting) if run.axes else ()
             near = {row.key for row in sizes if _is_near(run, row)}
-            keys = sorted(near.union(conn.execute(OTHER_PASSES, setting).scalars()))
+            keys = sorted(near.union(row.key for row in OTHER_PASSES.rows(conn, **setting)))
             if not keys:
                 return []
-            rows = conn.execute(DOCUMENTS, {"keys": keys})
+            rows = DOCUMENTS.rows(conn, keys=keys)
             cohorts = [doc for row in rows if _fits(run, doc := orjson.loads(row.doc))]
-            mine = _keys_of(run.line["id"])
-            values = {"keys": [doc["key"] for doc in cohorts], "mine": mine}
-            own = _by_cohort(conn.execute(OWN, values), _keys_of(run.line["id"], run.revision))
-            other = _by_cohort(conn.execute(OTHER, values))
+            values: Json = {
+                "keys": [doc["key"] for doc in cohorts],
+                "mine": _keys_of(run.line["id"]),
+            }
+            own = _by_cohort(OWN.rows(conn, **values), _keys_of(run.line["id"], run.revision))
+            other = _by_cohort(OTHER.rows(conn, **values))
         return [_relative(doc, own[doc["key"]], other[doc["key"]]) for doc in cohorts]
 
 
 DEVICE = select(RUNS.c.hardware).where(RUNS.c.digest == bindparam("run")).scalar_subquery()
 ON_DEVICE = func.coalesce(COHORTS.c.hardware, "") == DEVICE
 """Not by its index, which SQLite would take: one device has thousands of cohorts, a shape few."""
-OTHER_PASSES = select(COHORTS.c.key).where(
-    COHORTS.c.shape_key == bindparam("shape_key"),
-    ON_DEVICE,
-    COHORTS.c.metric == bindparam("metric"),
+OTHER_PASSES = Prepared(
+    select(COHORTS.c.key).where(
+        COHORTS.c.shape_key == bindparam("shape_key"),
+        ON_DEVICE,
+        COHORTS.c.metric == bindparam("metric"),
+    )
 )
 
 
 @cache
-def _other_sizes(axes: int) -> Any:
+def _other_sizes(axes: int) -> Prepared:
     """Cohorts of the run's pass whose shapes are as the run's with one of its axes open.
 
     A pattern for each axis finds them among the shapes, of which gemm has 620, faster than
     looking at the shapes of all cohorts. Old versions of cohorts are among them.
     """
     patterns = [SHAPES.c.axes.like(bindparam(f"axis_{number}")) for number in range(axes)]
-    return (
+    return Prepared(
         select(COHORTS.c.key, SHAPES.c.axes)
         .join(SHAPES, SHAPES.c.shape_key == COHORTS.c.shape_key)
         .where(
@@ -105,7 +110,7 @@ def _other_sizes(axes: int) -> Any:
     )
 
 
-def _entries(*, own: bool) -> Any:
+def _entries(*, own: bool) -> Prepared:
     """Entries of the bound line, or the best of any other, of the bound cohorts."""
     joined = ENTRIES.join(
         HEADS, (HEADS.c.key == ENTRIES.c.cohort_key) & (HEADS.c.version == ENTRIES.c.version)
@@ -118,7 +123,8 @@ def _entries(*, own: bool) -> Any:
         .order_by(HEADS.c.key, ENTRIES.c.position)
     )
     if own:
-        return query.where(func.substr(ENTRIES.c.entry_key, 1, func.length(mine)) == mine)
+        mine_only = func.substr(ENTRIES.c.entry_key, 1, func.length(mine)) == mine
+        return Prepared(query.where(mine_only))
     rest = ENTRIES.alias("rest")
     best = (
         select(rest.c.position)
@@ -128,10 +134,10 @@ def _entries(*, own: bool) -> Any:
         .limit(1)
         .scalar_subquery()
     )
-    return query.where(ENTRIES.c.position == best)
+    return Prepared(query.where(ENTRIES.c.position == best))
 
 
-DOCUMENTS = (
+DOCUMENTS = Prepared(
     select(COHORTS.c.doc)
     .join(HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version))
     .where(COHORTS.c.key.in_(bindparam("keys", expanding=True)))

@@ -11,6 +11,7 @@ from kernelindex.catalog import cursors
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.judge_context import newest_snapshots
 from kernelindex.catalog.lookup_reads import aliases_of
+from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.ranking_reads import is_published, operation_titles
 from kernelindex.catalog.rows import Page, RecordRow, RunRow
 from kernelindex.catalog.run_rows import run_row
@@ -56,10 +57,8 @@ class RunReads(Database):
     def run(self, digest: str) -> RunRow | None:
         """One run by its full digest, with its source rows, aliases and rank."""
         with self.reading() as conn:
-            row = conn.execute(RUN_BY_DIGEST, {"digest": digest}).first()
-            if row is None:
-                return None
-            return _build(conn, [row], detailed=True)[0]
+            rows = RUN_BY_DIGEST.rows(conn, digest=digest)
+            return _build(conn, rows, detailed=True)[0] if rows else None
 
     def runs(
         self,
@@ -143,7 +142,7 @@ def _runs_query() -> Any:
 
 
 RUNS_QUERY = _runs_query()
-RUN_BY_DIGEST = RUNS_QUERY.where(RUNS.c.digest == bindparam("digest"))
+RUN_BY_DIGEST = Prepared(RUNS_QUERY.where(RUNS.c.digest == bindparam("digest")))
 
 
 def _conditions(filters: Filters, known: dict[str, Any]) -> list[Any]:
@@ -199,7 +198,7 @@ def _entries_query() -> Any:
     )
 
 
-ENTRIES_QUERY = _entries_query()
+ENTRIES_QUERY = Prepared(_entries_query())
 
 
 def _entries_of(conn: Connection, rows: Sequence[Any]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -207,15 +206,15 @@ def _entries_of(conn: Connection, rows: Sequence[Any]) -> dict[tuple[str, str], 
     ranked = [row for row in rows if row.entry_key is not None and not row.reasons]
     if not ranked:
         return {}
-    values = {
-        "cohorts": sorted({row.cohort_key for row in ranked}),
-        "entries": sorted({row.entry_key for row in ranked}),
-    }
-    found = conn.execute(ENTRIES_QUERY, values)
+    found = ENTRIES_QUERY.rows(
+        conn,
+        cohorts=sorted({row.cohort_key for row in ranked}),
+        entries=sorted({row.entry_key for row in ranked}),
+    )
     return {(row.cohort_key, row.entry_key): orjson.loads(row.doc) for row in found}
 
 
-TOLD_QUERY = (
+TOLD_QUERY = Prepared(
     select(
         truth.observations.c.source,
         truth.observations.c.published_at,
@@ -230,7 +229,7 @@ TOLD_QUERY = (
 
 def _told(conn: Connection, digest: str) -> dict[str, Any]:
     """What sources say of one run, in full."""
-    rows = conn.execute(TOLD_QUERY, {"digest": digest}).all()
+    rows = TOLD_QUERY.rows(conn, digest=digest)
     published = [row.published_at for row in rows if row.published_at]
     return {
         "published_at": min(published) if published else None,
