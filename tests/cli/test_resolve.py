@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.resolve.factories import (
     cohort_row,
     doubt,
     entry_row,
+    pair,
     record_catalog,
 )
 
@@ -147,6 +149,16 @@ def test_ranks_say_ties_ranges_and_only_results(terminal: Terminal) -> None:
     outcome = terminal.ki("resolve", *WORDS, catalog=FakeCatalog([(row, entries)]))
     ranks = [line.split()[0] for line in outcome.out.splitlines() if " · line · " in line]
     assert ranks == ["1=", "1=", "3-4", "3-4"]
+
+
+def test_a_narrow_terminal_loses_no_name_and_no_digit(terminal: Terminal) -> None:
+    row, (first, second) = pair("n")
+    limit = {**first.limit, "percent_attainable": 61.3}
+    catalog = FakeCatalog([(row, [replace(first, limit=limit), replace(second, limit=limit)])])
+    terminal.width(30)
+    narrow = " ".join(terminal.ki("resolve", *WORDS, catalog=catalog).out.split())
+    for word in ("Liger ·", "11.1x", "% nominal", "% attainable", "reported"):
+        assert word in narrow
 
 
 def test_an_interval_sets_the_digits(terminal: Terminal) -> None:

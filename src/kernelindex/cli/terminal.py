@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 DEFAULT_WIDTH = 100
-MIN_WIDTH = 60
+MIN_WIDTH = 80
+"""The rank table needs as much; in less, names went missing and figures lost digits."""
 _BREAKS = str.maketrans("\n\t\r", "   ")
 
 
