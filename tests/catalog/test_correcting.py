@@ -68,7 +68,8 @@ def test_correction_needs_actor_reason_and_a_known_run(sqlite_url: str) -> None:
     row = world.row("a", 1000)
     with Catalog.create(sqlite_url) as catalog:
         import_records(catalog, make_snapshot(), [row])
-        with pytest.raises(CatalogError, match="reason"):
+        with pytest.raises(CatalogError, match="reason") as caught:
             correct(catalog, make_retraction(row.observation.run_digest, reason=" "))
+        assert "Correction(" not in str(caught.value)
         with pytest.raises(NotFoundError):
             correct(catalog, make_retraction("sha256:" + "0" * 64))

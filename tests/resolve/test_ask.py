@@ -301,6 +301,7 @@ def test_hardware_alone_lists_what_was_measured_there() -> None:
         ("moe dtype:bf61", "request.dtype_unknown", "bf16"),
         ("zzzzqqq", "request.operation_unknown", None),
         ("moe metric:latencies", "request.metric_unknown", "latency"),
+        ("moe license:bogus", "request.licence_unknown", None),
         ("moe gpu:8xH100", "request.several_gpus", "h100"),
     ],
 )

@@ -54,7 +54,8 @@ def _check(correction: Correction) -> None:
         problems.append("by_digest (another run)")
     if problems:
         raise CatalogError(
-            f"A correction needs {', '.join(problems)}; seen {correction}",
+            f"A correction needs {', '.join(problems)}; seen {correction.action}"
+            f" {correction.run_digest}, by {correction.by_digest or 'nothing'}",
             code="catalog.correction",
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.registry.dtypes import resolve_dtype
 from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
+from kernelindex.registry.licences import resolve_licence
 from kernelindex.registry.metrics import find_metric, load_metrics
 from kernelindex.registry.sources_info import load_sources
 from kernelindex.resolve.answer import Assumption, Reading, Suggestion
@@ -81,6 +82,7 @@ def interpret(catalog: Reads, request: Request) -> Meaning:
             *dtype_problems,
             *_device_problems(device),
             *_metric_problems(request.metric),
+            *_licence_problems(request.policy.licenses),
         ),
     )
 
@@ -195,6 +197,15 @@ def _metric_problems(asked: str | None) -> tuple[Problem, ...]:
     known = load_metrics()
     wanted = "a metric such as latency or peak_memory"
     return (Problem.of("request.metric_unknown", "/metric", asked, wanted, closest(asked, known)),)
+
+
+def _licence_problems(asked: tuple[str, ...]) -> tuple[Problem, ...]:
+    wanted = "an SPDX licence such as Apache-2.0, MIT or BSD-3-Clause"
+    return tuple(
+        Problem.of("request.licence_unknown", "/policy/licenses", text, wanted)
+        for text in asked
+        if resolve_licence(text).expression is None
+    )
 
 
 def _source(asked: str | None) -> str | None:
