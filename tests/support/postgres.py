@@ -67,7 +67,7 @@ def start_server() -> Server | str:
     if binaries is None:
         return "no server: PostgreSQL is not installed"
     if os.geteuid() == 0 and not _server_user_exists():
-        return f"no server: running as root and there is no user {SERVER_USER}"
+        return f"no server: running as root without the user {SERVER_USER} or the program runuser"
     folder = Path(tempfile.mkdtemp(prefix="ki-postgres-"))
     server = Server(port=_free_port(), folder=folder, binaries=binaries)
     try:
@@ -97,7 +97,7 @@ def _start(server: Server) -> None:
 def _run_as_server_user(command: list[str | Path]) -> None:
     words = [str(word) for word in command]
     if os.geteuid() == 0:
-        words = ["runuser", "-u", SERVER_USER, "--", *words]
+        words = [_runuser() or "runuser", "-u", SERVER_USER, "--", *words]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
 
 
@@ -110,7 +110,12 @@ def _server_user_exists() -> bool:
         pwd.getpwnam(SERVER_USER)
     except KeyError:
         return False
-    return shutil.which("runuser") is not None
+    return _runuser() is not None
+
+
+def _runuser() -> str | None:
+    """The program; root's path lacks its folder after a plain ``su``."""
+    return shutil.which("runuser", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
 
 
 def _free_port() -> int:

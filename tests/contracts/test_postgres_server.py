@@ -1,0 +1,27 @@
+"""The tests' PostgreSQL starts wherever Debian's programs are, whatever the path."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support import postgres
+
+
+def test_a_path_without_sbin_still_finds_runuser(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path("/usr/sbin/runuser").exists():
+        pytest.skip("no Debian runuser here")
+    monkeypatch.setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
+    assert postgres._runuser() in {"/usr/sbin/runuser", shutil.which("runuser")}
+
+
+def test_a_missing_server_user_says_which_two_things_are_wanted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(postgres, "find_binaries", lambda: tmp_path)
+    monkeypatch.setattr(postgres.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(postgres, "_runuser", lambda: None)
+    said = postgres.start_server()
+    assert said == "no server: running as root without the user postgres or the program runuser"
