@@ -8,7 +8,7 @@ and the best entry of any other.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,31 @@ from sqlalchemy import bindparam, func, or_, select
 
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.prepared import Prepared
-from kernelindex.catalog.ranking_reads import build_entry
 from kernelindex.catalog.row_tuples import json_text
 from kernelindex.catalog.tables import derived
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from kernelindex.catalog.rows import EntryRow, RunRow
+    from kernelindex.catalog.rows import RunRow
 
     Json = dict[str, Any]
 
 MOST_COHORTS = 2000
 COHORTS, HEADS, ENTRIES = derived.cohorts, derived.cohort_heads, derived.entries
 RUNS, SHAPES = derived.runs, derived.shapes
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeEntry:
+    """What is said of an entry beside a run; a run has up to a hundred of them beside it."""
+
+    run_digest: str
+    value: float
+    unit: str
+    revision: str
+    line: Json
+    implementation: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +59,11 @@ class RelativeRow:
     source: str
     direction: str | None
     protocol: Json
-    own: tuple[EntryRow, ...]
-    other: EntryRow | None
+    own: tuple[RelativeEntry, ...]
+    other: RelativeEntry | None
+
+
+NAMED = tuple(field.name for field in fields(RelativeEntry))
 
 
 class RelativeReads(Database):
@@ -72,7 +86,9 @@ class RelativeReads(Database):
             }
             own = _by_cohort(OWN.rows(conn, **values), _keys_of(run.line["id"], run.revision))
             other = _by_cohort(OTHER.rows(conn, **values))
-        return [_relative(doc, own[doc["key"]], other[doc["key"]]) for doc in cohorts]
+        return [
+            _relative(doc, own.get(doc["key"], ()), other.get(doc["key"], ())) for doc in cohorts
+        ]
 
 
 DEVICE = select(RUNS.c.hardware).where(RUNS.c.digest == bindparam("run")).scalar_subquery()
@@ -185,17 +201,20 @@ def _keys_of(*parts: str) -> str:
     return f"{json_text(parts)[:-1]},"
 
 
-def _by_cohort(rows: Iterable[Any], wanted: str = "") -> dict[str, list[EntryRow]]:
+def _by_cohort(rows: Iterable[Any], wanted: str = "") -> dict[str, list[RelativeEntry]]:
     """The first entry of each cohort, and those whose key begins as wanted."""
-    found: dict[str, list[EntryRow]] = defaultdict(list)
+    found: dict[str, list[RelativeEntry]] = defaultdict(list)
     for row in rows:
         entries = found[row.cohort_key]
         if not entries or (wanted and row.entry_key.startswith(wanted)):
-            entries.append(build_entry(orjson.loads(row.doc)))
+            doc = orjson.loads(row.doc)
+            entries.append(RelativeEntry(*(doc[name] for name in NAMED)))
     return found
 
 
-def _relative(doc: Json, own: list[EntryRow], other: list[EntryRow]) -> RelativeRow:
+def _relative(
+    doc: Json, own: Sequence[RelativeEntry], other: Sequence[RelativeEntry]
+) -> RelativeRow:
     return RelativeRow(
         key=doc["key"],
         shape_key=doc["shape_key"],

@@ -14,7 +14,7 @@ from kernelindex.catalog.lookup_reads import aliases_of
 from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.ranking_reads import is_published, operation_titles
 from kernelindex.catalog.rows import Page, RecordRow, RunRow
-from kernelindex.catalog.run_rows import run_row
+from kernelindex.catalog.run_rows import represents, run_row
 from kernelindex.catalog.stored import read_body
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.errors import RequestError
@@ -172,15 +172,19 @@ def _by_date(
 
 def _build(conn: Connection, rows: Sequence[Any], *, detailed: bool = False) -> list[RunRow]:
     entries = _entries_of(conn, rows)
-    newest = newest_snapshots(conn)
+    found = [
+        entries.get((row.cohort_key, row.entry_key)) if not row.reasons else None for row in rows
+    ]
+    stands = [represents(row.digest, entry) for row, entry in zip(rows, found, strict=True)]
+    newest = {} if all(stands) else newest_snapshots(conn)
     return [
         run_row(
             row,
             newest=newest,
-            entry=entries.get((row.cohort_key, row.entry_key)) if not row.reasons else None,
+            entry=entry,
             told=_told(conn, row.digest) if detailed else None,
         )
-        for row in rows
+        for row, entry in zip(rows, found, strict=True)
     ]
 
 

@@ -62,7 +62,9 @@ def run_row(
     """One run's row.
 
     ``row`` joins the run's derived row with facts and names; ``entry`` is the stored document of
-    the entry it is in; ``told`` has published_at, source_rows, sources and aliases.
+    the entry it is in; ``told`` has published_at, source_rows, sources and aliases; ``newest``
+    is the date of each source's newest snapshot, looked at where the run does not stand for its
+    entry.
     """
     facts = facts_codec.decode(row.facts)
     product = NO_CONTEXT.product_of(facts)
@@ -84,6 +86,11 @@ def run_row(
         limit=limit_json(limit_of(facts, product)),
         **extra,
     )
+
+
+def represents(digest: str, entry: Mapping[str, Any] | None) -> bool:
+    """Whether a run is the one that stands for its stored entry."""
+    return entry is not None and entry["run_digest"] == digest
 
 
 def _claimed(facts: RunFacts) -> dict[str, Any]:
@@ -127,7 +134,7 @@ def _doubts(
     facts: RunFacts, entry: Mapping[str, Any] | None, newest: Mapping[str, str]
 ) -> tuple[dict[str, Any], ...]:
     """The entry's, where the run stands for it; else its own."""
-    if entry is not None and entry["run_digest"] == facts.digest:
+    if entry is not None and represents(facts.digest, entry):
         return tuple(entry["doubts"])
     product = NO_CONTEXT.product_of(facts)
     found = doubts_of(facts, product=product, newest=newest.get(facts.source))

@@ -9,6 +9,7 @@ from kernelindex.resolve.numbers import Scale, ratio_text, scale_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kernelindex.catalog.relative_reads import RelativeEntry
     from kernelindex.catalog.rows import CohortRow, EntryRow
 
 FEW = 3
@@ -31,7 +32,7 @@ def listed(names: Sequence[str], last: str = "and", *, unnamed: int = 0) -> str:
     return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
-def line_name(entry: EntryRow) -> str:
+def line_name(entry: EntryRow | RelativeEntry) -> str:
     """What an entry is called in a sentence; a restated line is said to be a copy."""
     title = str(entry.line.get("title") or entry.implementation.get("title"))
     restates = entry.line.get("restates")
