@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from sqlalchemy import or_, select
 
+from kernelindex.catalog import facts_codec
 from kernelindex.catalog.tables import derived, truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection, Table
 
@@ -39,6 +40,8 @@ def dump_derived(conn: Connection) -> Iterator[tuple[str, dict[str, Any]]]:
     for table in derived.LOGICAL:
         for row in _rows(conn, _published(table)):
             yield table.name, {name: row[name] for name in row.keys() - UNORDERED}
+    for row in _rows(conn, _published(derived.run_facts), plain=_unpacked):
+        yield derived.run_facts.name, row
     heads = derived.cohort_heads
     for table, key in (
         (derived.cohorts, derived.cohorts.c.key),
@@ -89,12 +92,19 @@ def _published(table: Table) -> Any:
     return query.order_by(*(order or [table.c.key]))
 
 
-def _rows(conn: Connection, query: Any) -> Iterator[dict[str, Any]]:
+def _rows(
+    conn: Connection, query: Any, *, plain: Callable[[Any], Any] | None = None
+) -> Iterator[dict[str, Any]]:
     with conn.execution_options(yield_per=ROWS_AT_ONCE).execute(query) as result:
         names = [str(column.name) for column in query.selected_columns]
         for row in result:
-            yield dict(zip(names, map(_plain, row), strict=True))
+            yield dict(zip(names, map(plain or _plain, row), strict=True))
 
 
 def _plain(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def _unpacked(value: Any) -> Any:
+    """Facts as text: their bytes depend on the version of zstd."""
+    return facts_codec.unpacked(value).decode() if isinstance(value, bytes) else value

@@ -1,9 +1,13 @@
-"""RunFacts to JSON text and back, so that a cohort is judged again without its manifests."""
+"""RunFacts to packed JSON and back, so that a cohort is judged again without its manifests.
+
+They are the largest rows of a catalog: unpacked 2.7 KB of 12.6 KB a run.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
+import threading
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -12,20 +16,42 @@ from typing import Any
 
 import orjson
 
+from kernelindex.catalog.facts_dictionary import SAMPLE
 from kernelindex.policy.facts import RunFacts
 
 Decode = Callable[[Any], Any]
 
 
-def encode(facts: RunFacts) -> str:
-    """The facts as JSON text; equal facts give equal text."""
-    return orjson.dumps(facts, option=orjson.OPT_SORT_KEYS).decode()
+def encode(facts: RunFacts) -> bytes:
+    """The facts packed; equal facts give equal bytes from one version of zstd."""
+    packed: bytes = _mine.packer.compress(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS))
+    return packed
 
 
-def decode(text: str) -> RunFacts:
-    """The facts of a text that ``encode`` made."""
-    facts: RunFacts = _decoder(RunFacts)(orjson.loads(text))
+def unpacked(packed: bytes) -> bytes:
+    """The JSON text of packed facts."""
+    text: bytes = _mine.unpacker.decompress(packed)
+    return text
+
+
+def decode(packed: bytes) -> RunFacts:
+    """The facts that ``encode`` packed."""
+    facts: RunFacts = _decoder(RunFacts)(orjson.loads(unpacked(packed)))
     return facts
+
+
+class _Packers(threading.local):
+    """A pair for each thread: zstd's contexts are not to be shared."""
+
+    def __init__(self) -> None:
+        import zstandard
+
+        common = zstandard.ZstdCompressionDict(SAMPLE, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        self.packer = zstandard.ZstdCompressor(level=1, dict_data=common, write_dict_id=False)
+        self.unpacker = zstandard.ZstdDecompressor(dict_data=common)
+
+
+_mine = _Packers()
 
 
 @cache

@@ -193,7 +193,7 @@ def write_runs(conn: Connection, read: Sequence[Read]) -> None:
     bulk.insert_rows(conn, derived.runs, [run_row(one) for one in read])
 
 
-def facts_row(read: Read) -> tuple[str, str, str]:
+def facts_row(read: Read) -> tuple[str, bytes, str]:
     """The row of ``run_facts``."""
     facts, _, project = read
     return facts.digest, facts_codec.encode(facts), project

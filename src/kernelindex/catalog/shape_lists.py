@@ -35,7 +35,7 @@ def _shape_rows(conn: Connection, touched: Touched, keys: list[str]) -> list[tup
     return [_shape_row(key, counts[key], facts[first[key]]) for key in sorted(counts)]
 
 
-def _shape_row(key: str, counts: list[Any], facts: str) -> tuple[Any, ...]:
+def _shape_row(key: str, counts: list[Any], facts: bytes) -> tuple[Any, ...]:
     shape = decode(facts).shape
     return (
         key,

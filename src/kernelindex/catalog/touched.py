@@ -136,9 +136,9 @@ class Touched:
         kept = select(*(table.c[c] for c in columns)).where(~replaced.exists())
         return union_all(kept, select(*(twin.c[c] for c in columns))).subquery(f"{table.name}_now")
 
-    def facts_of(self, digests: Sequence[str]) -> dict[str, str]:
-        """The facts of some runs, as text, pending ones first."""
-        found: dict[str, str] = {}
+    def facts_of(self, digests: Sequence[str]) -> dict[str, bytes]:
+        """The facts of some runs, as packed, pending ones first."""
+        found: dict[str, bytes] = {}
         for table in (derived.run_facts, derived.pending_facts):
             for part in bulk.chunks(list(digests), bulk.IN_CHUNK):
                 query = select(table.c.digest, table.c.facts).where(table.c.digest.in_(part))

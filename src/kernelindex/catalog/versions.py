@@ -34,10 +34,11 @@ def schema_revision(conn: Connection) -> str | None:
 
 @cache
 def derived_version() -> str:
-    """A hash over the derived tables, the policy's version and the registry's data."""
+    """A hash over the derived tables and their coding, the policy's version, and the registry."""
+    from kernelindex.catalog.facts_dictionary import SAMPLE
     from kernelindex.policy import POLICY_VERSION
 
-    total = hashlib.sha256(f"{DERIVATION}:{POLICY_VERSION}".encode())
+    total = hashlib.sha256(f"{DERIVATION}:{POLICY_VERSION}".encode() + SAMPLE)
     package = resources.files("kernelindex")
     total.update((package / "catalog" / "tables" / "derived.py").read_bytes())
     for name, data in _data_files(package / "registry"):

@@ -8,7 +8,17 @@ therefore moves few bytes, and readers and small writers do not wait for an impo
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, UniqueConstraint
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    UniqueConstraint,
+)
 
 from kernelindex.catalog.tables.truth import NAMING
 from kernelindex.catalog.tables.types import Digest, Name, Words
@@ -19,7 +29,7 @@ run_facts = Table(
     "run_facts",
     metadata,
     Column("digest", Digest, primary_key=True),
-    Column("facts", Words, nullable=False),
+    Column("facts", LargeBinary, nullable=False),
     Column("project", Name, nullable=False),
 )
 
@@ -290,9 +300,8 @@ WORKING = (pending_runs, pending_facts, work_runs, work_cohorts, work_keys, *LIS
 
 LOGICAL = (
     runs,
-    run_facts,
     operation_specs,
     *LISTINGS,
     underived,
 )
-"""What a rebuild must reproduce as it is; cohorts, entries and events beside it."""
+"""What a rebuild must reproduce as it is; facts, cohorts, entries and events beside it."""
