@@ -44,7 +44,7 @@ test-fast: dev ## the fast suite, under a minute
 	@$(BIN)/python -m pytest -n 2 -m "not slow and not postgresql and not browser" --cov --cov-report=
 
 test-slow: dev ## the second stage: PostgreSQL, browser, fuzzing and crash tests
-	@sh scripts/packages.sh postgresql chromium
+	@sh scripts/packages.sh postgresql chromium libatomic1 fonts-liberation
 	@$(BIN)/python -m pytest -n 2 -m "slow or postgresql or browser" --cov --cov-append --cov-report=
 
 check: dev ## format, lint, types, import contract, size budget, coverage ratchet

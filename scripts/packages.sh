@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install what tests and benchmarks use beside Python: `sh scripts/packages.sh postgresql chromium wrk`.
+# Install what tests and benchmarks use beside Python: `sh scripts/packages.sh postgresql chromium`.
 # Never touches a running server. Where a package cannot be installed, the one line to type is
 # printed, and the tests that need it are skipped and counted aloud.
 set -eu
@@ -10,6 +10,8 @@ have() {
     case $1 in
         postgresql) ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 ;;
         chromium) command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ;;
+        libatomic1) ldconfig -p | grep -q libatomic.so.1 ;; # the browser driver's, not in a minimal Debian
+        fonts-liberation) ls /usr/share/fonts/truetype/liberation*/LiberationSans-Regular.ttf >/dev/null 2>&1 ;;
         *) command -v "$1" >/dev/null 2>&1 ;;
     esac
 }

@@ -55,13 +55,11 @@ def test_notes_are_written_while_an_import_reads(database: Catalog, clock: Clock
     importer = threading.Thread(target=import_records, args=(database, make_snapshot(), rows()))
     importer.start()
     assert begun.wait(10)
-    start = time.monotonic()
     for number in range(5):
         send_note(database, clock, key, str(number))
-    took_s = time.monotonic() - start
+    assert importer.is_alive()
     written.set()
     importer.join()
-    assert took_s < 2.0
     assert len(list_contributions(database).items) == 5
     assert database.cohorts()[0].entry_count == 2
 
@@ -74,6 +72,7 @@ def test_notes_wait_little_while_an_import_publishes(database: Catalog, clock: C
     importer = threading.Thread(target=import_records, args=(database, make_snapshot(), rows))
     importer.start()
     waits = []
+    began = time.monotonic()
     while importer.is_alive():
         start = time.monotonic()
         clock.pass_s(70)
@@ -81,4 +80,4 @@ def test_notes_wait_little_while_an_import_publishes(database: Catalog, clock: C
         waits.append(time.monotonic() - start)
         time.sleep(0.01)
     assert len(waits) >= 5
-    assert max(waits) < 2.0
+    assert max(waits) < (time.monotonic() - began) / 2
