@@ -25,18 +25,16 @@ def test_reader_and_small_writer_are_not_held_up_by_staging(catalog_url: str) ->
     first, second = world.row("a", 1000), world.row("b", 2000)
     with Catalog.open(catalog_url) as catalog, Catalog.open(catalog_url) as other:
         import_records(catalog, make_snapshot(), [first])
-        seen: list[tuple[int, bool, float]] = []
+        seen: list[tuple[int, bool]] = []
 
         def rows():
             yield second
-            start = time.monotonic()
             said = correct(other, make_retraction(first.observation.run_digest))
             counts = len(other.runs().rows)
-            seen.append((counts, said, time.monotonic() - start))
+            seen.append((counts, said))
 
         report = import_records(catalog, make_snapshot("2"), rows())
-        assert (report.added, seen[0][:2]) == (1, (1, True))
-        assert seen[0][2] < 2.0
+        assert (report.added, seen) == (1, [(1, True)])
         assert [run.retracted for run in catalog.runs().rows if run.value == 1000] == ["odd"]
         assert check(catalog) == []
 
@@ -95,16 +93,12 @@ def test_a_thread_does_not_wait_for_itself(sqlite_url: str, tmp_path: Path) -> N
 
 def test_a_writer_gets_its_turn_between_two_transactions_of_another(sqlite_url: str) -> None:
     """SQLite's own waiting would look too seldom to meet the gaps."""
-    waited: list[float] = []
     begun, done = threading.Event(), threading.Event()
 
     def write_note() -> None:
         begun.wait()
-        with Catalog.open(sqlite_url) as other:
-            start = time.monotonic()
-            with other.writing():
-                waited.append(time.monotonic() - start)
-        done.set()
+        with Catalog.open(sqlite_url) as other, other.writing():
+            done.set()
 
     writer = threading.Thread(target=write_note)
     writer.start()
@@ -115,5 +109,5 @@ def test_a_writer_gets_its_turn_between_two_transactions_of_another(sqlite_url: 
                 time.sleep(0.05)
             if done.wait(0.002):
                 break
+        assert done.is_set()
     writer.join()
-    assert waited[0] < 1.0
