@@ -201,6 +201,18 @@ def test_the_summary_names_the_best_that_meets_the_conditions() -> None:
     )
 
 
+def test_a_condition_is_looked_for_beyond_the_entries_shown() -> None:
+    row = cohort_row(entry_count=80)
+    rows = [
+        entry_row(row, f"n{place}", position=place, rank_low=place, rank_high=place)
+        for place in range(1, 81)
+    ]
+    rows[69] = replace(rows[69], evidence="verified")
+    answer = ask_text(FakeCatalog([(row, rows)]), f"{RECORD_QUERY} evidence:verified")
+    assert len(answer.cohorts[0].entries) == 50
+    assert answer.best.reported.picks[0].runs == (rows[69].run_digest,)
+
+
 def test_policy_excludes_with_reasons_and_leaves_ranks_alone() -> None:
     answer = ask_text(record_catalog(), RECORD_QUERY + " evidence:verified installable:yes")
     assert [reason.code for reason in answer.excluded[0].reasons] == [

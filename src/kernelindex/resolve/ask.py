@@ -83,11 +83,13 @@ def _answer(
     shown: Sequence[CohortRow],
     limit: int,
 ) -> Answer:
-    entries = _read_entries(catalog, findings.named(shown), limit)
+    checks = policy_checks(catalog, meaning.request)
+    # A condition may be met far down a list, so the whole of it is read then.
+    entries = _read_entries(catalog, findings.named(shown), None if checks else limit)
     findings = findings.in_reading_order(entries)
     shown = findings.fits[: len(shown)]
     settled = settle(findings.fits, bool(findings.near), meaning)
-    by_policy = _by_policy(catalog, meaning, shown, entries)
+    by_policy = exclude(checks, {row.key: entries.get(row.key, ()) for row in shown})
     excluded = (*by_policy, *_excluded_runs(catalog, meaning, shown))
     out = {item.run for item in excluded}
     best = pick_best(shown, entries, lambda entry: entry.run_digest not in out)
@@ -110,7 +112,7 @@ def _answer(
     )
 
 
-def _read_entries(catalog: Reads, rows: Sequence[CohortRow], limit: int) -> Entries:
+def _read_entries(catalog: Reads, rows: Sequence[CohortRow], limit: int | None) -> Entries:
     """The first entries of every cohort the answer names, and the stored bests."""
     best = {key for row in rows for slot in row.best.values() for key in slot["entries"][:3]}
     return catalog.entries([row.key for row in rows], first=limit, also=best)
@@ -134,11 +136,3 @@ def _excluded_runs(
     keys = tuple(row.key for row in shown)
     runs = catalog.excluded(keys) if keys else _excluded_of_operation(catalog, meaning)
     return tuple(map(view_excluded, runs))
-
-
-def _by_policy(
-    catalog: Reads, meaning: Meaning, shown: Sequence[CohortRow], entries: Entries
-) -> tuple[Excluded, ...]:
-    """Entries the request's policy leaves out."""
-    own = {row.key: entries.get(row.key, ()) for row in shown}
-    return exclude(policy_checks(catalog, meaning.request), own)
