@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 
 import pytest
 import zstandard
@@ -70,6 +71,13 @@ def test_damaged_zstd_is_refused() -> None:
 def test_a_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(SourceError, match=r"absent\.jsonl"):
         fingerprint(tmp_path / "absent.jsonl")
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe", "."])
+def test_what_is_no_regular_file_is_refused_unread(name: str, tmp_path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SourceError, match="no regular file"):
+        fingerprint(tmp_path / name)
 
 
 def test_the_fingerprint_is_over_the_raw_bytes(tmp_path) -> None:

@@ -126,6 +126,11 @@ def _raw(source: Path | bytes) -> Iterator[IO[bytes]]:
     if isinstance(source, bytes):
         yield io.BytesIO(source)
         return
+    if source.exists() and not source.is_file():
+        # A source is read twice, and a device or pipe may never end.
+        raise SourceError(
+            f"{source} is no regular file; save it to one and give its path", path=str(source)
+        )
     try:
         stream = source.open("rb")
     except OSError as error:
