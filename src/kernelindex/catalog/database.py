@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 READ_LIMIT_S = 5.0
+_DERIVED = f"SELECT value FROM {truth.state.name} WHERE key = '{versions.DERIVED_KEY}'"
 _held: ContextVar[tuple[Database, Connection] | None] = ContextVar("held", default=None)
 """The connection that a ``snapshot`` of this thread holds, with whose it is."""
 
@@ -99,13 +100,15 @@ class Database:
 
         A page whose reads are of different states could contradict itself while an import
         publishes; and a connection and a transaction for each read cost more than most reads.
+        Rows that a rebuild has dropped and not yet derived are not read as rows that never were.
 
         Raises:
-            CatalogError: ``catalog.read_time_limit``.
+            CatalogError: ``catalog.read_time_limit``, ``catalog.stale``.
         """
         with self.reading() as conn:
             if self.is_postgresql and _held.get() is None:
                 conn.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            _require_derived(conn)
             token = _held.set((self, conn))
             try:
                 yield
@@ -207,3 +210,14 @@ class Database:
                 code="catalog.read_time_limit",
             )
         return error
+
+
+def _require_derived(conn: Connection) -> None:
+    """Refuse to read while a rebuild runs, or after one by another version of this code."""
+    found = conn.exec_driver_sql(_DERIVED).scalar()
+    if found != versions.derived_version():
+        raise CatalogError(
+            "The catalog is being rebuilt, or was by another version of KernelIndex; "
+            "ask again in a minute",
+            code="catalog.stale",
+        )

@@ -7,7 +7,6 @@ llms.txt) comes with the API.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
+    from kernelindex.web.charts.chart import Frame, Kind
+    from kernelindex.web.charts.subjects import Drawn
 
 API = "/api/v1"
 FOREVER = "public, max-age=31536000, immutable"
@@ -63,11 +64,18 @@ async def static(request: Request) -> Response:
 
 def health(request: Request) -> Response:
     """Whether the catalog answers, and how much is in it."""
-    runs = request.app.state.catalog.run_count()
+    catalog: Catalog = request.app.state.catalog
+    with catalog.snapshot():
+        runs = catalog.run_count()
     return JSONResponse({"status": "ok", "runs": runs}, headers={"cache-control": "no-store"})
 
 
 def _drawings(catalog: Catalog, cache: Path) -> list[BaseRoute]:
     """Charts, badges and cards; the drawing process starts with the first one asked for."""
-    gallery = Gallery(FileCache(cache), Renderer(), partial(chart_of, catalog))
-    return [*chart_routes(gallery), *image_routes(lambda: catalog, gallery)]
+
+    def build(kind: Kind, subject: str, frame: Frame) -> Drawn | None:
+        with catalog.snapshot():
+            return chart_of(catalog, kind, subject, frame)
+
+    gallery = Gallery(FileCache(cache), Renderer(), build)
+    return [*chart_routes(gallery), *image_routes(catalog, gallery)]

@@ -44,8 +44,11 @@ TITLES = {
     414: "This address is too long",
     429: "Too many requests",
     500: "Something broke here",
-    503: "This took too long",
+    503: "No answer just now",
 }
+NOT_NOW = frozenset({"catalog.read_time_limit", "catalog.stale"})
+"""What may be answered when asked again."""
+RETRY_AFTER = {"retry-after": "5"}
 MOST_MATCHES = 20
 MOST_ECHO = 120
 
@@ -78,7 +81,7 @@ class FailurePage(Page):
 
 def status_of(error: KernelIndexError) -> int:
     """The HTTP status of a deliberate error."""
-    if isinstance(error, CatalogError) and error.code == "catalog.read_time_limit":
+    if isinstance(error, CatalogError) and error.code in NOT_NOW:
         return 503
     if isinstance(error, CommunityError):
         return REFUSALS[error.code].status
@@ -91,8 +94,9 @@ def show_error(request: Request, error: Exception) -> Response:
     status = status_of(error)
     if status == 500:
         log.error("%s: %s", error.code, error.message)
+    choices, headers = _choices(error.details), RETRY_AFTER if status == 503 else None
     return failure_response(
-        request, status, error.code, error.message, choices=_choices(error.details)
+        request, status, error.code, error.message, choices=choices, headers=headers
     )
 
 

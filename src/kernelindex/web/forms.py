@@ -72,7 +72,7 @@ def form_route(path: str, show: Show, take: Take, name: str) -> Route:
         if request.method == "POST":
             work = partial(take, catalog, request, await read_form(request))
         else:
-            work = partial(show, catalog, request)
+            work = partial(_in_one_state, catalog, show, request)
         return await anyio.to_thread.run_sync(work, limiter=request.app.state.threads)
 
     return Route(path, endpoint, methods=["GET", "POST"], name=name)
@@ -162,6 +162,11 @@ def form_response(request: Request, page: Page, cookie: str | None, status: int)
 def see_other(path: str) -> Response:
     """After a form was taken: to a page that a reload does not send again."""
     return RedirectResponse(path, 303, headers={"cache-control": "no-store"})
+
+
+def _in_one_state(catalog: Catalog, show: Show, request: Request) -> Response:
+    with catalog.snapshot():
+        return show(catalog, request)
 
 
 def _cookie_name(request: Request) -> str:

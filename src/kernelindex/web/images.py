@@ -17,10 +17,9 @@ from kernelindex.web.charts.render import RenderError
 from kernelindex.web.charts.routes import BRIEFLY, IMAGE_POLICY, RETRY_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.requests import Request
 
+    from kernelindex.catalog.catalog import Catalog
     from kernelindex.resolve.reads import Reads
     from kernelindex.web.badges import Badge
     from kernelindex.web.charts.gallery import Gallery
@@ -29,14 +28,17 @@ HOURLY = "public, max-age=3600"
 _BADGES = {"best": best_badge, "level": level_badge}
 
 
-def image_routes(catalog: Callable[[], Reads], gallery: Gallery) -> list[Route]:
+def image_routes(catalog: Catalog, gallery: Gallery) -> list[Route]:
     """Badges of runs, ``/badges/<run>/best.svg`` and ``level.svg``; cards of runs and cohorts."""
 
     def badge(request: Request) -> Response:
-        return _badge(catalog(), request)
+        with catalog.snapshot():
+            return _badge(catalog, request)
 
     def card(request: Request) -> Response:
-        return _card(catalog(), gallery, request)
+        with catalog.snapshot():
+            made = _card_of(catalog, request.path_params["kind"], request.path_params["ident"])
+        return _card(made, gallery, request)
 
     return [
         Route("/badges/{run}/{name}.svg", badge, name="badge", methods=["GET"]),
@@ -57,8 +59,7 @@ def _badge(catalog: Reads, request: Request) -> Response:
     return _image(request, found.to_svg().encode(), "image/svg+xml", headers, status)
 
 
-def _card(catalog: Reads, gallery: Gallery, request: Request) -> Response:
-    card = _card_of(catalog, request.path_params["kind"], request.path_params["ident"])
+def _card(card: Card | None, gallery: Gallery, request: Request) -> Response:
     if card is None:
         return _missing("A card is /cards/run/<run>.png or /cards/cohort/<key>.png.")
     try:

@@ -63,24 +63,31 @@ def routes(catalog: Catalog, *, base: str | None = None) -> list[Route]:
         return base or str(request.base_url).rstrip("/")
 
     return [
-        Route("/feeds/records.atom", _answering(records)),
-        Route("/sitemap.xml", _answering(index)),
-        Route("/sitemaps/{name}.xml", _answering(part)),
-        Route("/robots.txt", _answering(robots)),
-        Route("/llms.txt", _answering(llms)),
+        Route("/feeds/records.atom", _answering(catalog, records)),
+        Route("/sitemap.xml", _answering(catalog, index)),
+        Route("/sitemaps/{name}.xml", _answering(catalog, part)),
+        Route("/robots.txt", _answering(catalog, robots)),
+        Route("/llms.txt", _answering(catalog, llms)),
     ]
 
 
 def _answering(
-    handler: Callable[[Request], Response],
+    catalog: Catalog, handler: Callable[[Request], Response]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
-            return await run_in_threadpool(handler, request)
+            return await run_in_threadpool(_in_one_state, catalog, handler, request)
         except Exception as error:  # every one of them is a documented problem
             return refuse(error)
 
     return answer
+
+
+def _in_one_state(
+    catalog: Catalog, handler: Callable[[Request], Response], request: Request
+) -> Response:
+    with catalog.snapshot():
+        return handler(request)
 
 
 def _reply(request: Request, body: bytes, media_type: str) -> Response:

@@ -193,7 +193,8 @@ def _show(catalog: Catalog, request: Request, kind: str) -> Response:
 
 def _take(catalog: Catalog, request: Request, kind: str, form: Form) -> Response:
     """Store it and go on, or show the form again with what was written and what was wrong."""
-    digest = locate(catalog, "run", request.path_params["ident"]).digest
+    with catalog.snapshot():
+        digest = locate(catalog, "run", request.path_params["ident"]).digest
     try:
         require_token(catalog, request, form, _place(digest, kind))
         _submit(catalog, request, digest, kind, form)
