@@ -23,3 +23,12 @@ def test_the_box_asks_without_script() -> None:
     (form,) = Document(client().get("/").text).find("form", class_="ask")
     assert form.attrs["action"] == "/answer"
     assert form.attrs.get("method", "get") == "get"
+
+
+def test_changes_of_one_day_are_not_shown_as_a_known_order() -> None:
+    page = Document(client().get("/").text)
+    days = [cell.text for cell in page.find("td", class_="rank")]
+    lines = client().get(f"/api/v1/records?limit={len(days)}").json()["records"]
+    assert days == [f"{one['date']}{'*' if one['same_day'] else ''}" for one in lines]
+    assert any(day.endswith("*") for day in days)
+    assert "* Several that day; their order is not known." in page.text
