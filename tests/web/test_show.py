@@ -8,7 +8,15 @@ from kernelindex.resolve.answer import DoubtRef, LimitRef
 from kernelindex.web import paths
 from kernelindex.web.citation import bibtex
 from kernelindex.web.facts import facts, tensors
-from kernelindex.web.show import align, doubt_label, exact, limit_words, more_doubts, sentence
+from kernelindex.web.show import (
+    align,
+    doubt_label,
+    exact,
+    limit_words,
+    more_doubts,
+    named_sentence,
+    sentence,
+)
 from tests.support.site import record_runs, starter
 
 
@@ -61,6 +69,12 @@ def test_sentences_begin_and_end() -> None:
     assert sentence("no limit is known") == "No limit is known."
     assert sentence("Really?") == "Really?"
     assert sentence(" ") == ""
+
+
+def test_a_sentence_that_begins_with_a_name_leaves_it_as_it_is() -> None:
+    assert named_sentence("torch grouped_mm leads") == "torch grouped_mm leads."
+    assert named_sentence("a_b is slower.") == "a_b is slower."
+    assert named_sentence(" ") == ""
 
 
 def test_facts_flatten_a_spec() -> None:

@@ -84,6 +84,12 @@ def sentence(text: str) -> str:
     return said[0].upper() + said[1:] + ("" if said[-1] in ".!?" else ".")
 
 
+def named_sentence(text: str) -> str:
+    """``text`` with a full stop; it begins with a name, which keeps its letters."""
+    said = text.strip()
+    return said + ("" if not said or said[-1] in ".!?" else ".")
+
+
 def doubt_label(doubt: DoubtRef, beside_ns: float | None = None) -> str:
     """The class of a doubt, and its size with sign where known: ``shifts about +1.0 ms``."""
     if doubt.effect == "blocks":

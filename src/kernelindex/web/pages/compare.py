@@ -17,7 +17,7 @@ from kernelindex.web.asked import several
 from kernelindex.web.comparison_files import to_csv, to_markdown
 from kernelindex.web.context import Page, told
 from kernelindex.web.handling import page_route
-from kernelindex.web.show import exact
+from kernelindex.web.show import exact, named_sentence, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
-    from kernelindex.resolve.dossier import ComparedField, Comparison, RunLine
+    from kernelindex.resolve.dossier import ComparedField, Comparison, PairVerdict, RunLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
         runs=_columns(found),
         pairs=tuple(
             PairWords(
-                text=one.text,
+                text=_sentence(one),
                 why="; ".join(REASONS.get(code, code.replace("_", " ")) for code in one.reasons),
                 run=paths.run(one.run),
             )
@@ -92,6 +92,11 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
         tolerance=_tolerance(catalog, found),
         query=query,
     )
+
+
+def _sentence(pair: PairVerdict) -> str:
+    """A verdict begins with a name, which keeps its letters; why there is none is prose."""
+    return (sentence if pair.verdict == "INCOMPARABLE" else named_sentence)(pair.text)
 
 
 def as_file(catalog: Catalog, request: Request) -> Response:
