@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_WORKERS = 64
 KEEP_ALIVE_S = 15
+MOST_WAITING = 2048
+"""Connections that wait to be taken, as many as uvicorn asks for."""
 MISSING = "The site needs its packages; install them with: pip install 'kernelindex[site]'"
 
 
@@ -65,7 +67,7 @@ def _catalog_url(session: Session) -> str:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket.
+    """A listening socket: whoever follows the printed address at once waits, and is answered.
 
     Raises KernelIndexError ``serve.port_in_use``, ``serve.address``.
     """
@@ -74,6 +76,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(MOST_WAITING)
     except OSError as error:
         listener.close()
         raise _explained(error, host, port) from error
