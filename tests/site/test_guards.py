@@ -54,6 +54,17 @@ def test_a_page_is_compressed_for_those_who_take_it() -> None:
     assert len(raw) < len(plain.content) / 2
 
 
+def test_a_strong_etag_is_weak_on_compressed_bytes_and_still_known() -> None:
+    path = f"/api/v1{run_path()}"
+    plain = client().get(path, headers={"accept-encoding": "identity"})
+    packed = client().get(path, headers={"accept-encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert plain.headers["etag"].startswith('"sha256:')
+    assert packed.headers["etag"] == f"W/{plain.headers['etag']}"
+    again = {"accept-encoding": "gzip", "if-none-match": packed.headers["etag"]}
+    assert client().get(path, headers=again).status_code == 304
+
+
 def test_head_has_the_headers_of_get() -> None:
     head, get = client().head(run_path()), client().get(run_path())
     assert head.status_code == 200

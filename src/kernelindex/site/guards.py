@@ -107,8 +107,14 @@ def _compress(start: MutableMapping[str, Any], message: Message) -> None:
         return
     message["body"] = gzip.compress(body, COMPRESSION, mtime=0)
     changed = {b"content-encoding": b"gzip", b"content-length": b"%d" % len(message["body"])}
-    kept = [pair for pair in start["headers"] if pair[0] not in changed]
+    kept = [_weak(*pair) for pair in start["headers"] if pair[0] not in changed]
     start["headers"] = [*kept, *changed.items(), *_vary(headers)]
+
+
+def _weak(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """A header of a compressed body: a strong ETag names other bytes, so it becomes weak."""
+    strong = name.lower() == b"etag" and not value.startswith(b"W/")
+    return name, b"W/" + value if strong else value
 
 
 def _vary(headers: dict[bytes, bytes]) -> Headers:
