@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 BASE = "/api/v1"
+CODES = "x-problem-codes"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -59,6 +60,15 @@ class AddressView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CodeView:
+    """One problem code; the ``type`` of a problem leads to its line on the page."""
+
+    code: str = field(metadata=told("stable code"))
+    status: int = field(metadata=told("HTTP status that it comes with"))
+    title: str = field(metadata=told("what it means"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiView:
     """The whole description."""
 
@@ -66,6 +76,7 @@ class ApiView:
     text: str = field(metadata=told("rules of every address"))
     tags: tuple[tuple[str, str], ...] = field(metadata=told("groups of addresses, with words"))
     addresses: tuple[AddressView, ...] = field(metadata=told("addresses in order"))
+    codes: tuple[CodeView, ...] = field(metadata=told("every problem code"))
 
 
 @lru_cache(maxsize=4)
@@ -92,6 +103,7 @@ def read_api(document: Json) -> ApiView:
         text=info.get("description", ""),
         tags=tags,
         addresses=tuple(addresses),
+        codes=tuple(CodeView(**one) for one in document.get(CODES, ())),
     )
 
 

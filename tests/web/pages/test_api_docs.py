@@ -41,3 +41,12 @@ def test_an_unknown_address_is_missing_with_a_hint(hostile: TestClient) -> None:
     answer = hostile.get("/api/addresses/list_run")
     assert answer.status_code == 404
     assert "perhaps list_runs" in answer.text
+
+
+def test_the_type_of_a_problem_leads_to_its_line(hostile: TestClient) -> None:
+    page = hostile.get("/api").text
+    problem = hostile.get("/api/v1/runs/00000000").json()
+    path, _, anchor = problem["type"].partition("#")
+    assert (path, anchor) == ("/api", "run.not_found")
+    for code in hostile.get("/api/v1/openapi.json").json()["x-problem-codes"]:
+        assert page.count(f'id="{code["code"]}"') == 1
