@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from starlette.responses import Response
+
+from kernelindex.resolve.answer import json_bytes
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -19,8 +20,8 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 def reply(request: Request, data: Any) -> Response:
-    """JSON-ready data as a response, or 304 where the client has these bytes."""
-    return reply_bytes(request, orjson.dumps(data), etag=None)
+    """JSON-ready data, parts of answers as they are, or 304 where the client has these bytes."""
+    return reply_bytes(request, json_bytes(data), etag=None)
 
 
 def reply_bytes(

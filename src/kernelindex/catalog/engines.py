@@ -28,6 +28,8 @@ BUSY_TIMEOUT_MS = 60_000
 PROGRESS_STEPS = 20_000
 """Virtual machine steps of SQLite between two looks at the clock, about 0.2 ms."""
 WRITER_CACHE_KIB = 65_536
+READER_CACHE_KIB = 8_192
+"""5 % less time for distinct runs than SQLite's default of 2 MB; 32 MB are not faster still."""
 PAGE_BYTES = 8_192
 """Three runs' facts (2.4 kB each) share such a page; of SQLite's default each wastes 40 %."""
 CHECKPOINT_PAGES = 4_096
@@ -129,13 +131,16 @@ def _prepare_sqlite_writer(dbapi: Any, _record: Any) -> None:
 def _prepare_sqlite_reader(dbapi: Any, record: Any) -> None:
     dbapi.isolation_level = None
     dbapi.execute("PRAGMA query_only = ON")
+    dbapi.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
     deadline = Deadline()
     record.info["deadline"] = deadline
     dbapi.set_progress_handler(deadline.passed, PROGRESS_STEPS)
 
 
 def _begin(conn: Connection) -> None:
-    conn.exec_driver_sql("BEGIN")
+    """Begin on the driver's connection: a reader begins for each request."""
+    driver: Any = conn.connection.driver_connection
+    driver.execute("BEGIN")
 
 
 def _begin_immediate(conn: Connection) -> None:

@@ -38,12 +38,12 @@ FOREVER = "public, max-age=31536000, immutable"
 def all_routes(catalog: Catalog, cache: Path) -> list[BaseRoute]:
     """The routes of the whole site, the most asked first; ``cache`` keeps drawn charts."""
     return [
+        Mount(API, create_api(catalog)),
         *page_routes(),
         Route("/static/{name}", static, name="static"),
         Route("/health", health, name="health"),
         *_drawings(catalog, cache),
         *feeds.routes(catalog),
-        Mount(API, create_api(catalog)),
     ]
 
 

@@ -27,7 +27,7 @@ def cohort(catalog: Catalog, request: Request) -> Response:
     """
     values = read_query(request, PARAMETERS)
     found = show_group(catalog, ident_of(request), entries=values["entries"])
-    return reply(request, found.to_dict())
+    return reply(request, found)
 
 
 ENDPOINTS = (

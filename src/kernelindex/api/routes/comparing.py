@@ -31,7 +31,7 @@ PARAMETERS = (
 def compare(catalog: Catalog, request: Request) -> Response:
     """Two to eight runs, each against the first: what differs, and the verdict or why none."""
     values = read_query(request, PARAMETERS)
-    return reply(request, compare_runs(catalog, values["run"]).to_dict())
+    return reply(request, compare_runs(catalog, values["run"]))
 
 
 ENDPOINTS = (

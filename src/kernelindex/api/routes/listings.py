@@ -45,48 +45,48 @@ class GpuList(Part):
 def operations(catalog: Catalog, request: Request) -> Response:
     """Operations, those with most runs first."""
     values = read_query(request, OPERATIONS)
-    return reply(request, listings.list_operations(catalog, **values).to_dict())
+    return reply(request, listings.list_operations(catalog, **values))
 
 
 def implementations(catalog: Catalog, request: Request) -> Response:
     """Implementation revisions."""
     values = read_query(request, IMPLEMENTATIONS)
-    return reply(request, listings.list_implementations(catalog, **values).to_dict())
+    return reply(request, listings.list_implementations(catalog, **values))
 
 
 def projects(catalog: Catalog, request: Request) -> Response:
     """Projects, those with most runs first."""
-    return reply(request, listings.list_projects(catalog, **read_query(request, PAGED)).to_dict())
+    return reply(request, listings.list_projects(catalog, **read_query(request, PAGED)))
 
 
 def hardware(catalog: Catalog, request: Request) -> Response:
     """Every GPU that was measured on, and those of the table of products that were not."""
     read_query(request, ())
-    return reply(request, GpuList(hardware=list_gpus(catalog)).to_dict())
+    return reply(request, GpuList(hardware=list_gpus(catalog)))
 
 
 def one_hardware(catalog: Catalog, request: Request) -> Response:
     """A GPU with its nominal and measured peaks, and what was measured on it."""
     read_query(request, ())
-    return reply(request, show_gpu(catalog, ident_of(request)).to_dict())
+    return reply(request, show_gpu(catalog, ident_of(request)))
 
 
 def sources(catalog: Catalog, request: Request) -> Response:
     """Every source with its licence, its runs and the files that were read."""
     read_query(request, ())
-    return reply(request, listings.list_sources(catalog).to_dict())
+    return reply(request, listings.list_sources(catalog))
 
 
 def one_source(catalog: Catalog, request: Request) -> Response:
     """A source."""
     read_query(request, ())
-    return reply(request, listings.show_source(catalog, ident_of(request)).to_dict())
+    return reply(request, listings.show_source(catalog, ident_of(request)))
 
 
 def _object_handler(word: str) -> Handler:
     def show(catalog: Catalog, request: Request) -> Response:
         read_query(request, ())
-        return reply(request, show_object(catalog, word, ident_of(request)).to_dict())
+        return reply(request, show_object(catalog, word, ident_of(request)))
 
     show.__doc__ = f"Everything known of one {word}, as `ki show {word}` prints it."
     return show

@@ -27,7 +27,7 @@ PARAMETERS = (
 
 def records(catalog: Catalog, request: Request) -> Response:
     """Every change of a group's leader with its cause, newest first; see also the Atom feed."""
-    return reply(request, list_records(catalog, **read_query(request, PARAMETERS)).to_dict())
+    return reply(request, list_records(catalog, **read_query(request, PARAMETERS)))
 
 
 ENDPOINTS = (

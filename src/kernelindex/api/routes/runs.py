@@ -44,7 +44,7 @@ NAME_CODES = ("request.operation_unknown", "request.hardware_unknown")
 def runs(catalog: Catalog, request: Request) -> Response:
     """Runs newest first, failed and superseded ones too, as `ki runs` lists them."""
     values = read_query(request, LISTED)
-    return reply(request, list_runs(catalog, **values).to_dict())
+    return reply(request, list_runs(catalog, **values))
 
 
 def run(catalog: Catalog, request: Request) -> Response:
@@ -54,7 +54,7 @@ def run(catalog: Catalog, request: Request) -> Response:
     several match.
     """
     read_query(request, ())
-    return reply(request, show_run(catalog, ident_of(request)).to_dict())
+    return reply(request, show_run(catalog, ident_of(request)))
 
 
 def run_manifest(catalog: Catalog, request: Request) -> Response:

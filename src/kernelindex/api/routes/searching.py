@@ -28,7 +28,7 @@ def search_names(catalog: Catalog, request: Request) -> Response:
     Runs are found by filters: see `/runs`.
     """
     values = read_query(request, PARAMETERS)
-    return reply(request, search(catalog, values["q"], limit=values["limit"]).to_dict())
+    return reply(request, search(catalog, values["q"], limit=values["limit"]))
 
 
 ENDPOINTS = (
