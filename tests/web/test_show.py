@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 from markupsafe import Markup
 
 from kernelindex.resolve.answer import DoubtRef, LimitRef
 from kernelindex.web import paths
 from kernelindex.web.citation import bibtex
-from kernelindex.web.facts import facts, tensors
+from kernelindex.web.facts import DURATIONS, facts, tensors
 from kernelindex.web.show import (
     align,
     doubt_label,
@@ -18,6 +23,8 @@ from kernelindex.web.show import (
     sentence,
 )
 from tests.support.site import record_runs, starter
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_numbers_align_on_the_point() -> None:
@@ -84,6 +91,37 @@ def test_facts_flatten_a_spec() -> None:
         ("measurement warmup duration", "25.0 ms"),
         ("on", "yes"),
     ]
+
+
+def test_every_number_of_nanoseconds_or_bytes_has_a_unit() -> None:
+    kinds = ("BenchmarkProtocol", "ExecutionEnvironment", "WorkloadCase")
+    schemas = [schema_of(kind, version) for kind in kinds for version in ("v1alpha1", "v1alpha2")]
+    timed = {name for schema in schemas for name in duration_fields(schema)}
+    assert timed == DURATIONS - {"firstCall", "setup"}
+    assert [one.text for one in facts(dict.fromkeys(sorted(timed), 1200000000))] == [
+        "1.20 s"
+    ] * len(timed)
+    sizes = facts({"cache": {"flushBytes": 268_435_456}, "memoryBytes": 150_754_820_096})
+    assert [one.text for one in sizes] == ["256 MiB", "140 GiB"]
+
+
+def schema_of(kind: str, version: str) -> dict[str, Any]:
+    text = (ROOT / "schemas" / version / f"{kind}.json").read_text()
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def duration_fields(schema: Any) -> Iterator[str]:
+    """Names of the properties that take a duration, in a schema and below."""
+    if isinstance(schema, list):
+        schema = dict(enumerate(schema))
+    if not isinstance(schema, dict):
+        return
+    for name, one in schema.get("properties", {}).items():
+        if any("|ms|s)" in way.get("pattern", "") for way in one.get("anyOf", ())):
+            yield name
+    for below in schema.values():
+        yield from duration_fields(below)
 
 
 def test_tensors_say_how_their_data_is_made() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from kernelindex.units import format_duration_ns
+from kernelindex.units import format_bytes, format_duration_ns
 from kernelindex.web.context import told
 
 if TYPE_CHECKING:
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
     Spec = Mapping[str, Any]
 
-DURATIONS = ("warmupDuration", "firstCall", "setup")
+DURATIONS = frozenset(
+    {"warmupDuration", "minimumDuration", "maximumDuration", "idleBefore", "firstCall", "setup"}
+)
+"""Fields in nanoseconds; a test holds them to the schemas of what is shown so."""
+SIZES = "Bytes"
+"""How the name of a field in bytes ends."""
 MOST_LINES = 60
 
 
@@ -75,11 +80,13 @@ def _of(name: str, value: Any) -> Iterator[Fact]:
 
 
 def text_of(value: Any, name: str = "") -> str:
-    """A stated value as words: durations with a unit, lists with commas, yes and no."""
+    """A stated value as words: durations and sizes with a unit, lists with commas, yes and no."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name in DURATIONS and isinstance(value, int):
         return format_duration_ns(value, 3)
+    if name.endswith(SIZES) and isinstance(value, int):
+        return format_bytes(value)
     if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
         return ", ".join(text_of(one) for one in value) or "none"
     if isinstance(value, list):
