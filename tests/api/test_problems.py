@@ -82,6 +82,9 @@ PRODUCED: dict[str, Ask] = {
     "request.axis_repeated": question({"operation": "moe-mlp", "axes": {"tokens": 1, "T": 2}}),
     "request.dtype_unknown": question({"operation": "moe-mlp", "dtypes": ["bf17"]}),
     "request.hardware_unknown": question({"operation": "moe-mlp", "hardware": "H1000"}),
+    "request.licence_unknown": question(
+        {"operation": "moe-mlp", "policy": {"licenses": ["bogus"]}}
+    ),
     "request.several_gpus": question({"operation": "moe-mlp", "hardware": "8xH100"}),
     "request.metric_unknown": question({"operation": "moe-mlp", "metric": "latencyy"}),
     "request.operation_unknown": question({"operation": "zzzzqqqq"}),

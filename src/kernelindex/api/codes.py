@@ -64,6 +64,7 @@ _TABLE = """
     request.dtype_unknown          422  No dtype has this name
     request.hardware_unknown       422  No GPU has this name
     request.metric_unknown         422  No metric has this name
+    request.licence_unknown        422  SPDX has no licence of this name
     request.several_gpus           422  The question is about several GPUs at once
     request.operation_unknown      422  No operation has this name
     query.too_long                 422  The text of the question is too long

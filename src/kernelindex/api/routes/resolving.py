@@ -35,6 +35,7 @@ QUESTION_CODES = (
     "request.axis_repeated",
     "request.dtype_unknown",
     "request.hardware_unknown",
+    "request.licence_unknown",
     "request.several_gpus",
     "request.metric_unknown",
     "request.operation_unknown",
