@@ -38,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="8000,100000,1000000")
     parser.add_argument("--databases", default="sqlite,postgresql")
-    parser.add_argument("--only", default="manifests,export,growth")
+    parser.add_argument("--only", default="manifests,export,growth,serving")
     wanted = parser.parse_args()
     figures: list[Figure] = []
     for command in commands(wanted.sizes, wanted.databases, wanted.only):
@@ -60,6 +60,10 @@ def commands(sizes: str, databases: str, only: str) -> Iterator[list[str]]:
         if "export" in only and export.exists():
             with fresh_url(database) as url:
                 yield from ([["benchmarks.public_export", str(export), url]] if url else ())
+        if "serving" in only and export.exists():
+            with fresh_url(database) as url:
+                served = ["benchmarks.serving", str(url), "--export", str(export)]
+                yield from ([served] if url else ())
         for size in sizes.split(",") if "growth" in only else ():
             with fresh_url(database) as url:
                 yield from ([["benchmarks.growth", size, url]] if url else ())
