@@ -183,6 +183,14 @@ def test_compare_takes_two_to_eight(starter: Catalog, count: int) -> None:
     assert caught.value.code == "compare.count"
 
 
+def test_a_run_is_not_compared_with_itself_under_any_name(starter: Catalog) -> None:
+    leader, loop = runs_of(starter)
+    for names in ((loop, loop), (loop, ORIGINAL_ID), (leader, loop, loop[7:19])):
+        with pytest.raises(RequestError, match="is given twice") as caught:
+            compare_runs(starter, names)
+        assert caught.value.code == "compare.count"
+
+
 def test_runs_are_filtered_and_paged(starter: Catalog) -> None:
     first = list_runs(starter, operation="moe", gpu="H100", limit=1)
     second = list_runs(starter, operation="moe", gpu="H100", limit=1, cursor=first.cursor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, cast
 
 from kernelindex.errors import RequestError
+from kernelindex.ids import short
 from kernelindex.policy.facts import Direction
 from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.verdicts import REASONS, compare_reported
@@ -27,7 +28,7 @@ VerdictName = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR", "INCOMPARABLE"]
 def compare_runs(catalog: Reads, idents: Sequence[str]) -> Comparison:
     """Compare runs named by alias or digest prefix, each against the first.
 
-    Raises RequestError ``compare.count`` for fewer than two or more than eight,
+    Raises RequestError ``compare.count`` for fewer than two, more than eight, or one twice,
     NotFoundError and AmbiguousError as ``show_run`` does.
     """
     if not LEAST <= len(idents) <= MOST:
@@ -35,6 +36,7 @@ def compare_runs(catalog: Reads, idents: Sequence[str]) -> Comparison:
             f"{len(idents)} runs given; compare takes {LEAST} to {MOST}", code="compare.count"
         )
     runs = [_run(catalog, ident) for ident in idents]
+    _refuse_twice([run.digest for run in runs])
     fields = tuple(_fields(runs))
     mismatch = next((field for field in fields if field.material and not field.same), None)
     verdicts = tuple(_judge(catalog, runs[0], run) for run in runs[1:])
@@ -46,6 +48,16 @@ def compare_runs(catalog: Reads, idents: Sequence[str]) -> Comparison:
         verdicts=verdicts,
         summary=" ".join(verdict.text for verdict in verdicts),
     )
+
+
+def _refuse_twice(digests: Sequence[str]) -> None:
+    """A run is the same as itself, whatever its source's repeats do."""
+    twice = next((one for one in digests if digests.count(one) > 1), None)
+    if twice is not None:
+        raise RequestError(
+            f"run {short(twice)} is given twice; compare takes {LEAST} to {MOST} different runs",
+            code="compare.count",
+        )
 
 
 def _judge(catalog: Reads, first: RunRow, run: RunRow) -> PairVerdict:
