@@ -66,6 +66,15 @@ def test_the_parts_lead_to_the_question_as_text() -> None:
     assert query == ["fused-moe tokens=8192 bf16 pass:backward evidence:verified"]
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["zap=1", "q=moe&gpu=H100", "q=moe&q=softmax", "tokens=8192&op=moe", "op=moe&op=softmax"],
+)
+def test_nothing_is_answered_without_a_part_of_what_was_asked(query: str) -> None:
+    answer = client().get(f"/answer?{query}")
+    assert (answer.status_code, "request.parameter" in answer.text) == (400, True)
+
+
 def test_nothing_asked_leads_home() -> None:
     assert client().get("/answer").headers["location"] == "/"
 

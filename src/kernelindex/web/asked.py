@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.errors import RequestError
+from kernelindex.text import show_hidden
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
 
 MOST_TEXT = 1000
+MOST_NAME = 80
 PAGE_ROWS = 50
 
 
@@ -42,6 +46,19 @@ def several(request: Request, name: str, *, most: int) -> tuple[str, ...]:
     if any("\0" in value for value in values):
         raise _refused(name, "a NUL character", "text without it")
     return values
+
+
+def refuse_others(request: Request, *, is_known: Callable[[str], bool]) -> None:
+    """Refuse a parameter that is not known or given twice, rather than answer without it.
+
+    Raises RequestError ``request.parameter``.
+    """
+    given = [name for name, _ in request.query_params.multi_items()]
+    for name in given:
+        if not is_known(name):
+            raise _refused(show_hidden(name)[:MOST_NAME], "a value", "no such parameter here")
+        if given.count(name) > 1:
+            raise _refused(show_hidden(name)[:MOST_NAME], "several values", "one")
 
 
 def _refused(name: str, seen: str, wanted: str) -> RequestError:

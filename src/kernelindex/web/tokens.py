@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PASSES = ("", "forward", "backward", "full", "inference")
 LEVELS = ("reported", "reproducible", "verified", "replicated")
 AXIS = "axis."
+FIELDS = frozenset({"q", "op", "dtype", "gpu", "pass", "evidence", "rest"})
 MOST_FIELDS = 48
 MOST_OPEN_AXES = 8
 
@@ -61,6 +62,11 @@ def tokens(request: Request, axes: Iterable[str] = ()) -> Tokens:
         evidence=request.policy.minimum_evidence,
         rest=to_query(request, **bare, policy=policy),
     )
+
+
+def is_field(name: str) -> bool:
+    """Whether the form of a question has a field of this name; the box is ``q``."""
+    return name in FIELDS or name.startswith(AXIS)
 
 
 def question(fields: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ from kernelindex.web.handling import page_response, page_route, redirect
 from kernelindex.web.rows import Rows, build_rows
 from kernelindex.web.show import align
 from kernelindex.web.slots import SlotView, slots
-from kernelindex.web.tokens import MOST_FIELDS, Tokens, question, tokens
+from kernelindex.web.tokens import MOST_FIELDS, Tokens, is_field, question, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,8 +79,12 @@ class AnswerPage(Page):
 
 
 def answer(catalog: Catalog, request: Request) -> AnswerPage | Response:
-    """Answer ``?q=``; the fields of the form lead to the same question as text."""
+    """Answer ``?q=``; the fields of the form lead to the same question as text.
+
+    Raises RequestError ``request.parameter`` for a parameter that would not be heeded.
+    """
     text = asked.text(request, "q")
+    asked.refuse_others(request, is_known=(lambda name: name == "q") if text else is_field)
     if not text:
         fields = dict(request.query_params.multi_items()[:MOST_FIELDS])
         text = question(fields)
