@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kernelindex.catalog.relative_reads import RelativeRow
-    from kernelindex.catalog.around_reads import Around
     from kernelindex.catalog.rows import (
         CohortRow,
         EntryRow,
@@ -72,8 +71,6 @@ class Reads(Protocol):
     def search_text(self, query: str, limit: int = 20) -> SearchAnswer: ...
 
     def cohort(self, key: str) -> CohortRow | None: ...
-
-    def around(self, run: RunRow) -> Around: ...
 
     def runs(
         self,
