@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +51,27 @@ def test_it_prints_an_address_that_answers() -> None:
     with serving() as address:
         assert json.loads(read(f"{address}/health"))["status"] == "ok"
         assert b"<h1>" in read(f"{address}/runs/01a0202b")
+
+
+@pytest.mark.slow
+def test_a_head_without_end_is_refused_and_a_long_body_is_not() -> None:
+    with serving() as address:
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=DEADLINE_S) as one:
+            one.sendall(b"GET / HTTP/1.1\r\nhost: x\r\nx-long: ")
+            with contextlib.suppress(ConnectionError):
+                for _ in range(100):
+                    one.sendall(b"a" * 65_536)
+            with contextlib.suppress(ConnectionError):
+                assert one.recv(12) in {b"HTTP/1.1 400", b""}
+        asked = urllib.request.Request(
+            f"{address}/api/v1/resolve/kernel",
+            b" " * 200_000,
+            {"content-type": "application/json"},
+        )
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(asked, timeout=DEADLINE_S)
+        assert refused.value.code == 413  # by the application, which knows its own limits
 
 
 @pytest.mark.slow

@@ -120,6 +120,8 @@ def _serve(listener: socket.socket, url: str, *, workers: int, log: bool) -> Non
         "kernelindex.site.asgi:build",
         factory=True,
         workers=workers,
+        http="kernelindex.site.http_protocol:BoundedHttpProtocol",
+        ws="none",
         access_log=log,
         log_level="info" if log else "warning",
         server_header=False,
