@@ -71,6 +71,7 @@ def test_a_head_without_end_is_refused_and_a_long_body_is_not() -> None:
         )
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(asked, timeout=DEADLINE_S)
+        refused.value.close()
         assert refused.value.code == 413  # by the application, which knows its own limits
 
 
