@@ -48,6 +48,7 @@ def test_rebuild_reproduces_every_derived_row(catalog_url: str) -> None:
         assert len(before) > 30
 
 
+@pytest.mark.slow
 def test_every_order_of_import_gives_the_same_rows(sqlite_template, tmp_path) -> None:
     dumps = set()
     for number, order in enumerate(itertools.permutations(range(3))):

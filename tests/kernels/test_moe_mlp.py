@@ -89,12 +89,14 @@ def test_autocast_casts_every_floating_input() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_operator_passes_pytorchs_own_checks() -> None:
     from kernelindex.kernels.moe_mlp.custom_op import moe_mlp_op
 
     torch.library.opcheck(moe_mlp_op, (*draw(SMALL), True))
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_compiled_call_is_one_graph_with_equal_results() -> None:
     inputs = draw(SMALL)
@@ -210,6 +212,7 @@ def interpreted() -> dict[str, dict]:
 
 
 @needs_triton
+@pytest.mark.slow
 def test_portable_kernels_agree_with_fp64(interpreted: dict[str, dict]) -> None:
     assert len(interpreted["kernels"]) == 6
     for case, errors in interpreted["kernels"].items():
@@ -218,6 +221,7 @@ def test_portable_kernels_agree_with_fp64(interpreted: dict[str, dict]) -> None:
 
 
 @needs_triton
+@pytest.mark.slow
 def test_routing_places_every_pair_once_and_fills_half_slots(interpreted: dict[str, dict]) -> None:
     for case, found in interpreted["routing"].items():
         assert found.pop("units") in (0, 1), case

@@ -217,5 +217,6 @@ def winners(batches: int, between: float) -> int:
 
 
 @pytest.mark.parametrize("between", [0.001, 0.01])
+@pytest.mark.slow
 def test_identical_candidates_name_no_winner(between: float) -> None:
     assert winners(200, between) <= 10

@@ -47,6 +47,7 @@ def read(address: str) -> bytes:
         return body
 
 
+@pytest.mark.slow
 def test_it_prints_an_address_that_answers() -> None:
     with serving() as address:
         assert json.loads(read(f"{address}/health"))["status"] == "ok"
