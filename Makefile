@@ -38,14 +38,15 @@ $(VENV)/.core: pyproject.toml scripts/setup.sh scripts/apt.sh requirements.lock
 $(VENV)/.dev: pyproject.toml scripts/setup.sh scripts/apt.sh requirements-dev.lock
 	@sh scripts/setup.sh dev
 
-test: test-fast test-slow ## all tests
+test: COVERAGE := --cov --cov-report=
+test: test-fast test-slow ## all tests, with coverage for `make check`
 
 test-fast: dev ## the fast suite, under a minute
-	@$(BIN)/python -m pytest -n 2 -m "not slow and not postgresql and not browser" --cov --cov-report=
+	@$(BIN)/python -m pytest -n 2 -m "not slow and not postgresql and not browser" $(COVERAGE)
 
 test-slow: dev ## the second stage: PostgreSQL, browser, fuzzing and crash tests
 	@sh scripts/packages.sh postgresql chromium libatomic1 fonts-liberation
-	@$(BIN)/python -m pytest -n 2 -m "slow or postgresql or browser" --cov --cov-append --cov-report=
+	@$(BIN)/python -m pytest -n 2 -m "slow or postgresql or browser" $(if $(COVERAGE),$(COVERAGE) --cov-append)
 
 check: dev ## format, lint, types, import contract, size budget, coverage ratchet
 	@$(BIN)/ruff format --check .
