@@ -6,6 +6,7 @@
     ├── RegistryError       curated data in the package that contradicts itself
     ├── SourceError         a source file or address that cannot be read at all
     ├── CatalogError        the database refuses: wrong schema, stale derived rows, conflict
+    ├── EvidenceError       a key, a ledger or a bundle of evidence that cannot be used
     ├── CommunityError      a contribution, an API key or a decision that is refused
     ├── NotFoundError       an identifier that names nothing
     ├── AmbiguousError      an identifier that names several things
@@ -71,6 +72,12 @@ class CatalogError(KernelIndexError):
     """Raised when the database cannot serve or take what was asked."""
 
     code = "catalog.refused"
+
+
+class EvidenceError(KernelIndexError):
+    """Raised when a key, a ledger or a bundle of evidence cannot be read, made or used."""
+
+    code = "evidence.refused"
 
 
 class CommunityError(KernelIndexError):
