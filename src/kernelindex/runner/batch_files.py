@@ -1,0 +1,168 @@
+"""The folder of one batch: names, atomic writes, the chained journal, reading back.
+
+plan.json            the plan as given
+journal.jsonl        what happened, append-only; every line names the digest of the one before
+seed.secret          the seed until it is revealed, so that a resumed batch keeps it
+seed.json            {seed, commitment} once the batch has ended
+facts.json           the environment and the isolation used
+calibration.json     self-checks, sentinels, floor, tick, anchor
+generations/<point>-<generation>.json.gz   everything one generation measured (for resuming)
+series/<n>.json.gz   one a point, candidate, pass, cache, load and execution
+telemetry.json.gz    samples of the device's sensors
+outcome.json         {status, missing, journal: {lines, head}}
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+PLAN = "plan.json"
+JOURNAL = "journal.jsonl"
+SEED_SECRET = "seed.secret"
+SEED = "seed.json"
+FACTS = "facts.json"
+CALIBRATION = "calibration.json"
+TELEMETRY = "telemetry.json.gz"
+OUTCOME = "outcome.json"
+SERIES = "series"
+GENERATIONS = "generations"
+NO_LINE = "sha256:" + "0" * 64
+
+
+def digest(data: bytes) -> str:
+    """``sha256:<hex>`` of bytes."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def dump_json(value: Any) -> bytes:
+    """Compact JSON with sorted keys; refuses numbers that are not finite."""
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return text.encode()
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a file whole, so that a killed writer leaves the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".part")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON atomically; gzip (without a time, so equal data is equal bytes) for ``.gz``."""
+    data = dump_json(value) + b"\n"
+    write_atomic(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def read_json(path: Path, limit_bytes: int = 1 << 30) -> Any:
+    """The JSON of a file of this folder; raises ValueError or OSError."""
+    if path.suffix != ".gz":
+        return json.loads(path.read_bytes())
+    with gzip.open(path) as file:
+        data = file.read(limit_bytes + 1)
+    if len(data) > limit_bytes:
+        raise ValueError(f"{path}: unpacks to more than {limit_bytes} bytes")
+    return json.loads(data)
+
+
+def series_files(folder: Path) -> list[Path]:
+    """The series of a batch in their numbers' order."""
+    found = (folder / SERIES).glob("*.json.gz")
+    return sorted(found, key=lambda path: int(path.name.split(".")[0]))
+
+
+def generation_file(folder: Path, point: int, generation: int) -> Path:
+    """Where a generation of a point is kept."""
+    return folder / GENERATIONS / f"{point}-{generation}.json.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalCheck:
+    """Whether a journal's chain holds; ``problem`` says where it first does not."""
+
+    lines: int
+    head: str
+    problem: str | None
+
+
+def check_journal(folder: Path, head: str | None = None) -> JournalCheck:
+    """Follow the chain; a line changed, deleted, added or moved breaks it.
+
+    ``head`` is the last digest as the outcome or a signature states it: only with it is a
+    line missing at the end noticed.
+    """
+    lines, previous = 0, NO_LINE
+    for at, line in enumerate((folder / JOURNAL).read_bytes().splitlines(), start=1):
+        problem = _line_problem(line, at, previous)
+        if problem:
+            return JournalCheck(lines, previous, problem)
+        lines, previous = at, digest(line)
+    if head is not None and head != previous:
+        return JournalCheck(lines, previous, f"it ends in {previous}, not in {head}")
+    return JournalCheck(lines, previous, None)
+
+
+def _line_problem(line: bytes, at: int, previous: str) -> str | None:
+    try:
+        body = json.loads(line)
+        seen = (body["line"], body["previous"])
+    except (ValueError, KeyError, TypeError):
+        return f"line {at} is not an entry"
+    if seen != (at, previous):
+        return f"line {at} is numbered {seen[0]} after {seen[1]}, not after {previous}"
+    return None
+
+
+def read_journal(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """The entries of a journal, unchecked; see ``check_journal``."""
+    for line in (folder / JOURNAL).read_bytes().splitlines():
+        yield json.loads(line)
+
+
+class Journal:
+    """The journal opened for appending; a torn last line of a killed writer is cut and said."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / JOURNAL
+        torn = self._repair()
+        check = check_journal(folder) if self._path.exists() else JournalCheck(0, NO_LINE, None)
+        if check.problem:
+            raise ValueError(f"{self._path}: {check.problem}; start a new batch folder")
+        self.lines, self.head = check.lines, check.head
+        if torn:
+            self.write("torn_line_cut", bytes=torn)
+
+    def write(self, event: str, **fields: Any) -> None:
+        """Append one entry and make it durable."""
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        body = {"line": self.lines + 1, "previous": self.head, "at": at, "event": event, **fields}
+        line = dump_json(body)
+        with self._path.open("ab") as file:
+            file.write(line + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.lines, self.head = self.lines + 1, digest(line)
+
+    def _repair(self) -> int:
+        if not self._path.exists():
+            return 0
+        data = self._path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.truncate(self._path, whole)
+        return len(data) - whole

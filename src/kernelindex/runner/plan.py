@@ -1,0 +1,226 @@
+"""The plan of one batch: everything that is fixed before the first call is timed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping  # noqa: TC003 - read at run time to parse plans
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.errors import KernelIndexError
+from kernelindex.runner.dataclass_json import ShapeError, from_json, to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMAT_VERSION = 1
+PASSES = ("inference", "forward", "backward", "full")
+CACHE = ("cold", "hot")
+LOAD = ("burst", "sustained")
+EXECUTION = ("eager", "graph")
+PURPOSES = ("records", "study", "try", "reproduce")
+INTERFACES = ("torch", "numpy")
+GRADIENTS = ("leaf", "non_leaf")
+GRADIENT_BUFFERS = ("fresh", "accumulated")
+_MAX_PLAN_BYTES = 64 << 20
+
+
+class PlanError(KernelIndexError):
+    """Raised when a plan cannot be read, or asks for what no batch can do."""
+
+    code = "plan.invalid"
+
+
+def _need(condition: bool, wanted: str) -> None:
+    if not condition:
+        raise ValueError(wanted)
+
+
+def _need_some_of(values: tuple[str, ...], known: tuple[str, ...], name: str) -> None:
+    fits = bool(values) and len(set(values)) == len(values) and set(values) <= set(known)
+    _need(fits, f"{name} to be one or more of {', '.join(known)}, each once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How every point of a batch is measured; seconds, bytes and counts.
+
+    ``half_width_target`` is relative, of the 95 % interval of every pair with the first
+    candidate; ``max_generations`` are run only while it is not reached.
+    """
+
+    generations: int = 3
+    max_generations: int = 3
+    rounds: int = 8
+    round_seconds: float = 0.3
+    min_samples: int = 3
+    max_samples: int = 100
+    warmup_seconds: float = 0.5
+    warmup_calls: int = 5
+    switch_warmup_calls: int = 3
+    switch_warmup_seconds: float = 0.3
+    half_width_target: float = 0.005
+    rotation_sets: int = 3
+    cache: tuple[str, ...] = ("cold",)
+    load: tuple[str, ...] = ("burst", "sustained")
+    execution: tuple[str, ...] = ("eager",)
+    burst_samples: int = 10
+    burst_idle_seconds: float = 0.1
+    command_timeout_seconds: float = 120.0
+    checks_per_generation: int = 2
+    pad_bytes: int = 64 << 20
+
+    def __post_init__(self) -> None:
+        _need(1 <= self.generations <= self.max_generations, "1 <= generations <= maxGenerations")
+        _need(self.rounds >= 1, "at least one round")
+        _need(1 <= self.min_samples <= self.max_samples, "1 <= minSamples <= maxSamples")
+        _need(self.rotation_sets >= 1, "rotationSets of at least 1")
+        _need(self.command_timeout_seconds > 0, "commandTimeoutSeconds above 0")
+        _need(self.checks_per_generation >= 0, "checksPerGeneration of 0 or more")
+        _need(min(self.pad_bytes, self.burst_samples) >= 0, "padBytes, burstSamples >= 0")
+        _need_some_of(self.cache, CACHE, "cache")
+        _need_some_of(self.load, LOAD, "load")
+        _need_some_of(self.execution, EXECUTION, "execution")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """The trusted piece of work that every batch of a runner measures beside its candidates."""
+
+    id: str = "kernelindex/anchor-matmul"
+    entry: str = "kernelindex.runner.calibration.anchor:matmul"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """What one output may be off: relative Frobenius error, worst row, ratio to the trusted."""
+
+    frobenius: float
+    worst_row: float
+    error_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One entry point to measure.
+
+    ``entry`` is ``module:function``, or the function's name where ``file`` is set (a path
+    inside the plan's folder, or absolute). ``prepare`` likewise, for static inputs.
+    """
+
+    id: str
+    entry: str
+    passes: tuple[str, ...]
+    interface: str = "torch"
+    prepare: str | None = None
+    file: str | None = None
+    packages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _need(bool(self.id), "an id")
+        _need_some_of(self.passes, PASSES, "passes")
+        _need(self.interface in INTERFACES, f"interface of {', '.join(INTERFACES)}")
+        _need(self.file is not None or ":" in self.entry, "entry as module:function, or a file")
+        gradients = {"backward", "full"} & set(self.passes)
+        _need(self.interface == "torch" or not gradients, "no gradients of a numpy candidate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Physical floor of a call by pass (ns), and memory a candidate may take (0: no limit)."""
+
+    floor_ns: Mapping[str, float] = field(default_factory=dict)
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One workload with everything that is measured at it.
+
+    ``dtypes`` maps a tensor to its dtype id (bf16, fp32…). ``trusted`` is the id of the
+    candidate whose error is the denominator of the error ratio. ``material`` is opaque here.
+    """
+
+    id: str
+    operation: str
+    axes: Mapping[str, int]
+    dtypes: Mapping[str, str]
+    passes: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    distribution: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    gradients: str = "leaf"
+    gradient_buffers: str = "fresh"
+    draws: tuple[str, ...] = ("own",)
+    tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
+    trusted: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    material: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ids = [one.id for one in self.candidates]
+        _need(bool(ids) and len(set(ids)) == len(ids), "one or more candidates of different ids")
+        _need_some_of(self.passes, PASSES, "passes")
+        _need(self.gradients in GRADIENTS, f"gradients of {', '.join(GRADIENTS)}")
+        _need(self.gradient_buffers in GRADIENT_BUFFERS, "gradientBuffers fresh or accumulated")
+        _need(bool(self.draws) and self.draws[0] == "own", "draws that begin with own")
+        _need(self.trusted is None or self.trusted in ids, "trusted to be a candidate's id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One numbered batch of one runner on one device (``cpu`` or ``cuda:<n>``)."""
+
+    number: int
+    runner: str
+    device: str
+    points: tuple[Point, ...]
+    purpose: str = "records"
+    time_budget_seconds: float = 540.0
+    rules: Rules = field(default_factory=Rules)
+    anchor: Anchor = field(default_factory=Anchor)
+    format_version: int = FORMAT_VERSION
+    material: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _need(self.format_version == FORMAT_VERSION, f"formatVersion {FORMAT_VERSION}")
+        _need(self.number >= 0, "a number of 0 or more")
+        _need(self.purpose in PURPOSES, f"purpose of {', '.join(PURPOSES)}")
+        ids = [one.id for one in self.points]
+        _need(bool(ids) and len(set(ids)) == len(ids), "one or more points of different ids")
+        kind, colon, index = self.device.partition(":")
+        known = self.device == "cpu" or (kind == "cuda" and bool(colon) and index.isdigit())
+        _need(known, "device as cpu or cuda:<index>")
+
+
+def parse_plan(text: str | bytes, where: str = "plan") -> Plan:
+    """A plan from its JSON; raises PlanError naming the key, what it held and what is wanted."""
+    try:
+        return from_json(Plan, json.loads(text, object_pairs_hook=_without_repeats))
+    except ShapeError as error:
+        raise PlanError(f"{where}: {error}", path=error.path) from error
+    except ValueError as error:
+        raise PlanError(f"{where}: not JSON: {error}") from error
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan in a file; raises PlanError, also where the file cannot be read."""
+    try:
+        if path.stat().st_size > _MAX_PLAN_BYTES:
+            raise PlanError(f"{path}: larger than {_MAX_PLAN_BYTES} bytes; split the plan")
+        return parse_plan(path.read_bytes(), str(path))
+    except OSError as error:
+        raise PlanError(f"{path}: cannot be read ({error.strerror}); pass a plan file") from error
+
+
+def plan_to_json(plan: Plan) -> str:
+    """The plan as JSON text that ``parse_plan`` reads back to an equal plan."""
+    return json.dumps(to_json(plan), indent=1, allow_nan=False) + "\n"
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    repeated = sorted({key for key in keys if keys.count(key) > 1})
+    if repeated:
+        raise ShapeError(repeated[0], "the key twice", "every key once")
+    return dict(pairs)
