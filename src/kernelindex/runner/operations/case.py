@@ -29,7 +29,7 @@ class Case:
     operation: Operation
     axes: Mapping[str, int]
     dtypes: Mapping[str, str]
-    scalars: Mapping[str, float | int]
+    scalars: Mapping[str, float]
     draw: str
     distribution: str
     parameters: Mapping[str, Any]
@@ -86,7 +86,7 @@ def make_case(
     *,
     distribution: str = "own",
     parameters: Mapping[str, Any] | None = None,
-    scalars: Mapping[str, float | int] | None = None,
+    scalars: Mapping[str, float] | None = None,
 ) -> Case:
     """The case of an operation at ``axes`` (free ones) under its own draw.
 

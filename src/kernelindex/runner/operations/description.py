@@ -1,21 +1,21 @@
 """What ``operation.json`` says of an operation: tensors, draws, tolerances, shapes, candidates.
 
 The file is read by the worker on a bare machine and by the index when it plans, so this module
-needs the standard library only. ``docs/guides/adding-an-operation.md`` explains each field.
+needs the standard library only. Keys are the attributes in camelCase.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping  # noqa: TC003 - read at run time to parse operations
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kernelindex.errors import NotFoundError
-from kernelindex.runner.operations.reading import Fields, read_object, refuse
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from kernelindex.errors import NotFoundError, RegistryError
+from kernelindex.runner.dataclass_json import ShapeError, from_json
+from kernelindex.runner.operations.expressions import axis_names
 
 __all__ = [
     "DRAWS",
@@ -41,50 +41,78 @@ FORMAT_VERSION = 1
 _HERE = Path(__file__).parent
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSpec:
-    """An input or output: ``dtype`` is ``free`` (the case says), ``like:<tensor>``, or a name.
+def _need(condition: bool, wanted: str) -> None:
+    if not condition:
+        raise ValueError(wanted)
 
-    ``group`` is what the worst row is looked for in: ``row`` (all axes but the last), ``leading``
-    (the first axis: experts), ``whole`` (none).
+
+def _need_among(value: str, known: tuple[str, ...], name: str) -> None:
+    _need(value in known, f"{name} of {', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorSpec:
+    """An input or output.
+
+    ``dtype`` is ``free`` (the case says it), ``like:<tensor>``, or a dtype's name. ``shape``
+    holds expressions over axes. ``role`` is ``per_call``, or ``static`` for weights. ``group``
+    is what the worst one of is looked for: ``row`` (all axes but the last), ``leading`` (the
+    first axis: experts), ``whole``; where it is null, static tensors go by the first axis.
     """
 
     name: str
-    shape: tuple[str | int, ...]
-    dtype: str
-    role: str
-    differentiable: bool
-    group: str
+    shape: tuple[str, ...]
+    dtype: str = "free"
+    role: str = "per_call"
+    differentiable: bool = False
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        _need_among(self.role, ("per_call", "static"), "role")
+        _need_among(self.worst_of, ("row", "leading", "whole"), "group")
+
+    @property
+    def worst_of(self) -> str:
+        """``group``, or what is usual for the rank and role; a vector counts as whole."""
+        if self.group is not None:
+            return self.group
+        if len(self.shape) < 2:
+            return "whole"
+        return "leading" if self.role == "static" else "row"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """How a draw's case differs from the point's: axes by expression, generator parameters."""
+    """How a draw differs from the point: axes by expression, and the generator's parameters."""
 
-    name: str
-    axes: Mapping[str, str]
-    parameters: Mapping[str, Any]
+    axes: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToleranceSpec:
-    """Bounds for one output or gradient; 0 means that this bound is not asked.
+    """Bounds for one output or gradient; null means that this bound is not asked.
 
     ``frobenius`` and ``worst_row`` are relative to the reference's norm, ``max_rel`` is
     max |a - b| / (|b| + rms b), ``error_ratio`` is to the trusted implementation's error, and
     ``row_floor`` is the share of the typical row's norm below which a row counts as that large.
+    ``nan`` says what NaN in the reference means: ``reject`` or ``match`` (NaN in both).
     """
 
     frobenius: float
-    worst_row: float = 0.0
-    max_rel: float = 0.0
-    max_abs: float = 0.0
-    error_ratio: float = 2.0
+    worst_row: float | None = None
+    max_rel: float | None = None
+    max_abs: float | None = None
+    error_ratio: float | None = 2.0
     row_floor: float = 1e-4
     nan: str = "reject"
 
+    def __post_init__(self) -> None:
+        _need(self.frobenius > 0 and self.row_floor > 0, "bounds above 0")
+        _need_among(self.nan, ("reject", "match"), "nan")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
     """A shape that a public source measured."""
 
@@ -93,59 +121,92 @@ class Published:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowRule:
     """Rows along ``axis`` are independent, so the reference may be computed in slices of them.
 
     ``reduce`` names outputs that are a ``mean`` or ``sum`` over the rows; other outputs have
-    the axis first.
+    the axis first, as have the inputs that are sliced.
     """
 
     axis: str
     reduce: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for how in self.reduce.values():
+            _need_among(how, ("mean", "sum"), "reduce")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateSpec:
-    """An implementation that the registry offers; ``line`` is its implementation line's id."""
+    """An implementation that the registry offers.
+
+    ``line`` is its implementation line's id where that differs from ``id``; ``dtypes`` are
+    those of the first input that it takes, none meaning all; ``licence_state`` is ``declared``
+    by its project, ``concluded`` by us, or ``unknown``; ``min_arch`` is as ``sm_90``.
+    """
 
     id: str
-    line: str
     title: str
     project: str
     entry: str
-    interface: str
-    passes: tuple[str, ...]
-    packages: tuple[str, ...]
-    licence: str
-    licence_state: str
-    repository: str
-    path: str
-    dtypes: tuple[str, ...]
-    devices: tuple[str, ...]
-    min_arch: str
-    prepare: str
+    line: str | None = None
+    interface: str = "torch"
+    passes: tuple[str, ...] = PASSES
+    packages: tuple[str, ...] = ()
+    licence: str | None = None
+    licence_state: str = "declared"
+    repository: str | None = None
+    path: str | None = None
+    dtypes: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ("cuda", "cpu")
+    min_arch: str | None = None
+    prepare: str | None = None
+
+    def __post_init__(self) -> None:
+        _need_among(self.interface, ("torch", "numpy"), "interface")
+        _need_among(self.licence_state, ("declared", "concluded", "unknown"), "licenceState")
+        _need(set(self.passes) <= set(PASSES), f"passes of {', '.join(PASSES)}")
+        _need(set(self.devices) <= {"cuda", "cpu"}, "devices of cuda, cpu")
+        _need(":" in self.entry, "entry as module:function")
+
+    @property
+    def line_id(self) -> str:
+        """The id of its implementation line."""
+        return self.line or self.id
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation as its folder describes it."""
+    """One operation as its folder describes it.
 
+    ``tolerances`` are by the first input's dtype, then by output or ``grad_<input>``;
+    ``trusted`` names, by device (``cuda``, ``cpu``), the candidate whose error is the
+    denominator of the error ratio.
+    """
+
+    format_version: int
     slug: str
     title: str
     axes: tuple[str, ...]
-    derived_axes: Mapping[str, str]
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
-    scalars: Mapping[str, float | int]
-    rows: RowRule | None
-    draws: Mapping[str, Draw]
-    distributions: tuple[str, ...]
     tolerances: Mapping[str, Mapping[str, ToleranceSpec]]
-    default_dtypes: Mapping[str, str]
-    published: tuple[Published, ...]
-    trusted: Mapping[str, str]
-    candidates: tuple[CandidateSpec, ...]
+    derived_axes: Mapping[str, str] = field(default_factory=dict)
+    scalars: Mapping[str, float] = field(default_factory=dict)
+    rows: RowRule | None = None
+    draws: Mapping[str, Draw] = field(default_factory=dict)
+    distributions: tuple[str, ...] = ("own",)
+    default_dtypes: Mapping[str, str] = field(default_factory=dict)
+    published: tuple[Published, ...] = ()
+    trusted: Mapping[str, str] = field(default_factory=dict)
+    candidates: tuple[CandidateSpec, ...] = ()
+
+    def __post_init__(self) -> None:
+        _need(self.format_version == FORMAT_VERSION, f"formatVersion {FORMAT_VERSION}")
+        _need(bool(self.inputs and self.outputs), "at least one input and one output")
+        _check_tensors(self)
+        _check_names(self)
 
     def input(self, name: str) -> TensorSpec:
         """The input called ``name``. Raises ``NotFoundError``."""
@@ -185,6 +246,35 @@ def _named(operation: Operation, specs: tuple[TensorSpec, ...], name: str, kind:
     raise NotFoundError(f"{operation.slug} has no {kind} {name!r}; it has: {known}")
 
 
+def _check_tensors(operation: Operation) -> None:
+    """Refuse tensors called alike, dtypes like no tensor, shapes over no axis."""
+    specs = (*operation.inputs, *operation.outputs)
+    names = [spec.name for spec in specs]
+    axes = {*operation.axes, *operation.derived_axes}
+    _need(len(set(names)) == len(names), "every tensor's name once")
+    for spec in specs:
+        like = spec.dtype.startswith("like:")
+        _need(not like or spec.dtype[5:] in names, f"a tensor's name in {spec.name}'s {spec.dtype}")
+        for size in spec.shape:
+            _need(axis_names(size) <= axes, f"axes of the operation in {spec.name}'s {size!r}")
+
+
+def _check_names(operation: Operation) -> None:
+    """Refuse tolerances, trusted candidates and draws of things that the operation lacks."""
+    judged = {*(spec.name for spec in operation.outputs), *operation.gradients}
+    for dtype, names in operation.tolerances.items():
+        wanted = f"tolerances.{dtype} for exactly {', '.join(sorted(judged))}"
+        _need(set(names) == judged, wanted)
+    candidates = {candidate.id for candidate in operation.candidates}
+    for device, identifier in operation.trusted.items():
+        _need(identifier in candidates, f"a candidate's id in trusted.{device}")
+    for name, draw in operation.draws.items():
+        _need_among(name, DRAWS, "draws")
+        _need(set(draw.axes) <= set(operation.axes), f"axes of the operation in draws.{name}")
+    if operation.rows is not None:
+        _need(operation.rows.axis in operation.axes, "rows.axis among the axes")
+
+
 def module_name(slug: str) -> str:
     """The package that holds an operation's code: its slug with ``_`` for ``-``."""
     return f"kernelindex.runner.operations.{slug.replace('-', '_')}"
@@ -206,158 +296,26 @@ def slugs() -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def load_operation(slug: str) -> Operation:
     """The operation called ``slug``. Raises ``NotFoundError`` or ``RegistryError``."""
-    operation = parse_operation(read_object(folder_of(slug) / "operation.json"))
+    operation = parse_operation((folder_of(slug) / "operation.json").read_bytes())
     if operation.slug != slug:
-        refuse("operation.slug", operation.slug, f"{slug!r}, as its folder is named")
+        raise RegistryError(f"operation.json of {slug} names another slug, {operation.slug!r}")
     return operation
 
 
-def parse_operation(value: object) -> Operation:
-    """The operation that a JSON object describes. Raises ``RegistryError``."""
-    fields = Fields(value, "operation")
-    if (version := fields.number("formatVersion")) != FORMAT_VERSION:
-        refuse("operation.formatVersion", version, str(FORMAT_VERSION))
-    operation = Operation(
-        slug=fields.text("slug"),
-        title=fields.text("title"),
-        axes=fields.texts("axes"),
-        derived_axes=fields.strings("derivedAxes"),
-        inputs=tuple(_tensor(item, is_input=True) for item in fields.objects("inputs")),
-        outputs=tuple(_tensor(item, is_input=False) for item in fields.objects("outputs")),
-        scalars=_scalars(fields),
-        rows=_rows(fields),
-        draws=_draws(fields),
-        distributions=fields.texts("distributions", ("own",)),
-        tolerances=_tolerances(fields),
-        default_dtypes=fields.strings("defaultDtypes"),
-        published=tuple(_published(item) for item in fields.objects("published")),
-        trusted=fields.strings("trusted"),
-        candidates=tuple(_candidate(item) for item in fields.objects("candidates")),
-    )
-    fields.done()
-    _check(operation)
-    return operation
+def parse_operation(text: str | bytes) -> Operation:
+    """The operation that JSON describes. Raises ``RegistryError`` (``operation.invalid``)."""
+    try:
+        return from_json(Operation, json.loads(text, object_pairs_hook=_without_repeats))
+    except ShapeError as error:
+        where = f"operation.json: {error}"
+        raise RegistryError(where, code="operation.invalid", path=error.path) from None
+    except ValueError as error:
+        raise RegistryError(f"operation.json: {error}", code="operation.invalid") from None
 
 
-def _tensor(fields: Fields, *, is_input: bool) -> TensorSpec:
-    role = fields.text("role", "per_call", ("per_call", "static")) if is_input else "per_call"
-    shape = fields.shape("shape")
-    usual = "whole" if len(shape) < 2 else "leading" if role == "static" else "row"
-    made = TensorSpec(
-        name=fields.text("name"),
-        shape=shape,
-        dtype=fields.text("dtype", "free"),
-        role=role,
-        differentiable=fields.flag("differentiable", False) if is_input else True,
-        group=fields.text("group", usual, ("row", "leading", "whole")),
-    )
-    fields.done()
-    return made
-
-
-def _scalars(fields: Fields) -> dict[str, float | int]:
-    scalars = fields.mapping("scalars")
-    for name, value in scalars.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            refuse(f"operation.scalars.{name}", value, "a number")
-    return scalars
-
-
-def _rows(fields: Fields) -> RowRule | None:
-    value = fields.mapping("rows")
-    if not value:
-        return None
-    inner = Fields(value, "operation.rows")
-    made = RowRule(inner.text("axis"), inner.strings("reduce"))
-    inner.done()
-    return made
-
-
-def _draws(fields: Fields) -> dict[str, Draw]:
-    made: dict[str, Draw] = {}
-    for name, value in fields.mapping("draws").items():
-        if name not in DRAWS:
-            refuse(f"operation.draws.{name}", name, f"one of {', '.join(DRAWS)}")
-        inner = Fields(value, f"operation.draws.{name}")
-        made[name] = Draw(name, inner.strings("axes"), inner.mapping("parameters"))
-        inner.done()
-    return made
-
-
-def _tolerances(fields: Fields) -> dict[str, dict[str, ToleranceSpec]]:
-    made: dict[str, dict[str, ToleranceSpec]] = {}
-    for dtype, names in fields.mappings("tolerances").items():
-        where = f"operation.tolerances.{dtype}"
-        made[dtype] = {name: tolerance(value, f"{where}.{name}") for name, value in names.items()}
-    return made
-
-
-def tolerance(value: object, where: str) -> ToleranceSpec:
-    """One tolerance from its JSON object, as an operation or a plan writes it."""
-    fields = Fields(value, where)
-    made = ToleranceSpec(
-        frobenius=fields.number("frobenius"),
-        worst_row=fields.number("worstRow", 0.0),
-        max_rel=fields.number("maxRel", 0.0),
-        max_abs=fields.number("maxAbs", 0.0),
-        error_ratio=fields.number("errorRatio", 2.0),
-        row_floor=fields.number("rowFloor", 1e-4),
-        nan=fields.text("nan", "reject", ("reject", "match")),
-    )
-    fields.done()
-    return made
-
-
-def _published(fields: Fields) -> Published:
-    made = Published(fields.integers("axes"), fields.strings("dtypes"), fields.text("source"))
-    fields.done()
-    return made
-
-
-def _candidate(fields: Fields) -> CandidateSpec:
-    identifier = fields.text("id")
-    made = CandidateSpec(
-        id=identifier,
-        line=fields.text("line", identifier),
-        title=fields.text("title"),
-        project=fields.text("project"),
-        entry=fields.text("entry"),
-        interface=fields.text("interface", "torch", ("torch", "numpy")),
-        passes=fields.texts("passes", PASSES),
-        packages=fields.texts("packages", ()),
-        licence=fields.text("licence", ""),
-        licence_state=fields.text("licenceState", "declared", ("declared", "concluded", "unknown")),
-        repository=fields.text("repository", ""),
-        path=fields.text("path", ""),
-        dtypes=fields.texts("dtypes", ()),
-        devices=fields.texts("devices", ("cuda", "cpu")),
-        min_arch=fields.text("minArch", ""),
-        prepare=fields.text("prepare", ""),
-    )
-    fields.done()
-    return made
-
-
-def _check(operation: Operation) -> None:
-    """Refuse names that nothing bears: tolerances, trusted candidates, dtypes, draws' axes."""
-    tensors = {spec.name for spec in (*operation.inputs, *operation.outputs)}
-    judged = {*(spec.name for spec in operation.outputs), *operation.gradients}
-    candidates = {candidate.id for candidate in operation.candidates}
-    if not operation.inputs or not operation.outputs:
-        refuse("operation", None, "at least one input and one output")
-    for dtype, names in operation.tolerances.items():
-        if set(names) != judged:
-            wanted = ", ".join(sorted(judged))
-            refuse(f"operation.tolerances.{dtype}", sorted(names), f"exactly {wanted}")
-    for device, identifier in operation.trusted.items():
-        if identifier not in candidates:
-            refuse(f"operation.trusted.{device}", identifier, "a candidate's id")
-    for spec in (*operation.inputs, *operation.outputs):
-        if spec.dtype.startswith("like:") and spec.dtype.removeprefix("like:") not in tensors:
-            refuse(f"operation.{spec.name}.dtype", spec.dtype, "like: and a tensor's name")
-    for draw in operation.draws.values():
-        if unknown := set(draw.axes) - set(operation.axes):
-            refuse(f"operation.draws.{draw.name}.axes", sorted(unknown), "axes of the operation")
-    for candidate in operation.candidates:
-        if unknown := set(candidate.passes) - set(PASSES):
-            refuse(f"operation.candidates.{candidate.id}.passes", sorted(unknown), "known passes")
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    repeated = sorted({key for key in keys if keys.count(key) > 1})
+    if repeated:
+        raise ShapeError(repeated[0], "the key twice", "every key once")
+    return dict(pairs)

@@ -15,7 +15,7 @@ from kernelindex.errors import RegistryError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["evaluate"]
+__all__ = ["axis_names", "evaluate"]
 
 MAX_LENGTH = 400
 
@@ -29,13 +29,11 @@ _SIGNS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 _CALLS: Mapping[str, Callable[..., int]] = {"min": min, "max": max}
 
 
-def evaluate(expression: str | int, axes: Mapping[str, int]) -> int:
+def evaluate(expression: str, axes: Mapping[str, int]) -> int:
     """The value of ``expression``; division floors. Raises ``RegistryError``."""
-    if isinstance(expression, int):
-        return expression
     try:
         return _value(_parsed(expression), axes)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError) as error:
+    except (ValueError, ZeroDivisionError, RecursionError) as error:
         raise RegistryError(
             f"expression {expression[:80]!r}: {error}; wanted whole numbers, axis names "
             f"({', '.join(sorted(axes)) or 'none'}), + - * // %, min and max",
@@ -43,11 +41,20 @@ def evaluate(expression: str | int, axes: Mapping[str, int]) -> int:
         ) from None
 
 
+def axis_names(expression: str) -> frozenset[str]:
+    """The axes that ``expression`` names. Raises ``ValueError`` where it cannot be parsed."""
+    names = {node.id for node in ast.walk(_parsed(expression)) if isinstance(node, ast.Name)}
+    return frozenset(names - set(_CALLS))
+
+
 @lru_cache(maxsize=1024)
 def _parsed(expression: str) -> ast.expr:
     if len(expression) > MAX_LENGTH:
         raise ValueError(f"longer than {MAX_LENGTH} characters")
-    return ast.parse(expression.strip(), mode="eval").body
+    try:
+        return ast.parse(expression.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(error.msg) from None
 
 
 def _value(node: ast.expr, axes: Mapping[str, int]) -> int:
