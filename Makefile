@@ -29,7 +29,7 @@ setup: $(VENV)/.core ## install KernelIndex into .venv (no torch)
 
 dev: $(VENV)/.dev ## install what tests and checks need
 
-kernels: dev ## torch and triton too, for the kernels' tests (gigabytes where pip has no CPU build)
+kernels: dev ## torch, triton and ray too, for tests of kernels and runner (gigabytes where pip has no CPU build)
 	@$(BIN)/python -m pip --disable-pip-version-check --quiet install -r requirements-kernels.txt
 
 $(VENV)/.core: pyproject.toml scripts/setup.sh scripts/apt.sh requirements.lock
