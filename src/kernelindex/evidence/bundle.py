@@ -1,0 +1,110 @@
+"""A bundle: the signed statement of a batch with everything it speaks of, in one file.
+
+statement.dsse.json    the envelope
+manifests/<hex>.json   every manifest that the batch made or its runs name, canonical JSON
+plan.json journal.jsonl seed.json facts.json calibration.json outcome.json
+telemetry.json.gz      as the worker wrote them, byte for byte
+series/<n>.json.gz     the samples: one file a series, named by the runs
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.errors import EvidenceError
+from kernelindex.evidence import archive, dsse, statement
+from kernelindex.manifests import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from kernelindex.evidence.keys import Signer
+    from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
+    from kernelindex.manifests import Manifest
+
+STATEMENT = "statement.dsse.json"
+MANIFESTS = "manifests/"
+SERIES = "series/"
+PLAN, JOURNAL, SEED = "plan.json", "journal.jsonl", "seed.json"
+FACTS, CALIBRATION, OUTCOME = "facts.json", "calibration.json", "outcome.json"
+TELEMETRY = "telemetry.json.gz"
+SUFFIX = ".evidence.zip"
+MEDIA_TYPE = "application/vnd.kernelindex.evidence+zip"
+MAX_ENVELOPE = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A finished bundle: its bytes, their digest, and that of the statement (the record)."""
+
+    data: bytes
+    digest: str
+    record_digest: str
+
+
+def seal(
+    *,
+    files: Mapping[str, bytes],
+    manifests: Iterable[Manifest],
+    signer: Signer,
+    runner: RunnerIdentity,
+    batch: BatchRecord,
+    protocol: Mapping[str, Any],
+    isolation: Mapping[str, Any],
+    calibration: Mapping[str, Any],
+    toolchain: Mapping[str, Any],
+) -> Sealed:
+    """Sign a statement over these files and manifests, and pack everything.
+
+    ``files`` are those of the batch folder by the names above; ``runner.public_key`` is the
+    signer's. ``Sealed.record_digest`` is what ``ledger.close`` takes.
+
+    Raises ``EvidenceError``: ``evidence.statement``, ``evidence.archive``, ``evidence.key``.
+    """
+    if runner.public_key != signer.public.text:
+        raise EvidenceError(
+            f"the statement names {runner.public_key}, the key that signs is {signer.public.text}",
+            code="evidence.key",
+        )
+    named = {manifest_name(one.digest): one for one in manifests}
+    written = {name: canonical.dumps(one.document) for name, one in named.items()}
+    everything = {**files, **written}
+    payload = statement.build(
+        files=everything,
+        manifests={name: one.digest for name, one in named.items()},
+        runner=runner,
+        batch=batch,
+        protocol=protocol,
+        isolation=isolation,
+        calibration=calibration,
+        toolchain=toolchain,
+    )
+    envelope = dsse.seal(payload, signer).to_json()
+    data = archive.pack({**everything, STATEMENT: envelope})
+    return Sealed(data, sha256(data), sha256(payload))
+
+
+def write(path: Path, sealed: Sealed) -> None:
+    """Write a bundle to its file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".part")
+    partial.write_bytes(sealed.data)
+    partial.replace(path)
+
+
+def manifest_name(digest: str) -> str:
+    """The file of a manifest."""
+    return f"{MANIFESTS}{digest.removeprefix('sha256:')}.json"
+
+
+def bundle_name(runner: str, number: int) -> str:
+    """The usual file name of a batch's bundle."""
+    return f"{runner}-{number:05d}{SUFFIX}"
+
+
+def sha256(data: bytes) -> str:
+    """``sha256:<hex>`` of bytes."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
