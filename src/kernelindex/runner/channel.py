@@ -185,7 +185,7 @@ class Channel:
         except TimeoutError:
             return TimedOut(timeout_s)
         except FrameError as error:
-            return Violation("forged_result_channel", str(error))
+            return Violation("malformed_reply", str(error))
         except OSError as error:
             return Closed(str(error))
         if body is None:
@@ -199,18 +199,18 @@ class Channel:
             return Closed(str(error))
         if not peeked:
             return Closed("the process closed its channel")
-        return Violation("forged_result_channel", "bytes came before they were asked for")
+        return Violation("forged_reply", "bytes came before they were asked for")
 
 
 def _answer(body: Mapping[str, Any], nonce: str, wall_ns: int) -> Answer:
     if body.get("nonce") != nonce:
-        return Violation("forged_result_channel", "a reply without the nonce of its request")
+        return Violation("forged_reply", "a reply without the nonce of its request")
     fields = {key: value for key, value in body.items() if key not in ("nonce", "ok")}
     if body.get("ok") is True:
         return Reply(fields, wall_ns)
     status = fields.get("status")
     if body.get("ok") is not False or status not in STATUSES:
-        return Violation("forged_result_channel", "a reply that is neither answer nor refusal")
+        return Violation("forged_reply", "a reply that is neither answer nor refusal")
     code, text = str(fields.get("code", ""))[:200], str(fields.get("text", ""))[:_TEXT_LIMIT]
     return Refused(status, code, text)
 
