@@ -74,13 +74,13 @@ def seal(payload: bytes, signer: Signer, *, payload_type: str = IN_TOTO_TYPE) ->
     return Envelope(payload_type, payload, (signature,))
 
 
-def parse_envelope(data: bytes) -> Envelope:
+def parse_envelope(data: bytes, *, max_bytes: int = canonical.MAX_BYTES) -> Envelope:
     """Read an envelope; says nothing of whether its signatures hold.
 
     Raises ``EvidenceError`` (``evidence.envelope``) for anything else.
     """
     try:
-        document: Any = canonical.loads(data)
+        document: Any = canonical.loads(data, max_bytes=max_bytes)
         signatures = tuple(
             Signature(str(one.get("keyid", "")), _decode(one["sig"]))
             for one in document["signatures"]
