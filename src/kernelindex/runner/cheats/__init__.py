@@ -1,1 +1,1 @@
-"""Cheats and awkward kernels as fixtures, each with an honest twin, and the codes they are caught under."""
+"""Cheats and awkward kernels as fixtures, each with an honest twin, and their reason codes."""

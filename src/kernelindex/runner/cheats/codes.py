@@ -1,13 +1,15 @@
-"""Stable reason codes of what the runner finds, read from ``catalogue.json`` (standard library only)."""
+"""Stable reason codes of what the runner finds, from ``catalogue.json``; standard library only."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CATALOGUE = Path(__file__).with_name("catalogue.json")
 

@@ -1,0 +1,124 @@
+"""CPU time that a candidate's threads and processes spend after its call has returned."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+SETTLE_S = 0.01  # a pool of OpenMP threads spins about this long before it sleeps
+WINDOW_S = 0.02
+LATE_S = 0.3  # some pools spin up to 200 ms; what computes after this is no spinning pool
+BUSY_SHARE = 0.5
+PYTHON_THREAD_NS = 1_000_000
+PYTHON_THREAD_SHARE = 0.1
+_CLONE_CLOCK, _THREAD_CLOCK = 2, 4  # CPUCLOCK_SCHED and CPUCLOCK_PERTHREAD of Linux
+
+
+@dataclass(frozen=True)
+class Late:
+    """Who kept computing, and for how long in the time that was watched."""
+
+    who: str
+    cpu_ns: int
+    watched_ns: int
+
+
+def watch_after_return(call_ns: int, known: frozenset[int]) -> Late | None:
+    """Watch 30 ms after a call of ``call_ns``; 320 ms more only where something was busy.
+
+    ``known`` are thread ids that were there before the candidate: the probe's own.
+    """
+    before = _spent()
+    time.sleep(SETTLE_S)
+    settled = _spent()
+    time.sleep(WINDOW_S)
+    after = _spent()
+    whole_ns = int((SETTLE_S + WINDOW_S) * 1e9)
+    if late := _python_thread(_grown(before, after, known), call_ns, whole_ns):
+        return late
+    if not _busy(_grown(settled, after, known)):
+        return None
+    time.sleep(LATE_S)
+    return _still_busy(known)
+
+
+def known_threads() -> frozenset[int]:
+    """Ids of the threads there are now."""
+    return frozenset(_ids("/proc/self/task"))
+
+
+def _still_busy(known: frozenset[int]) -> Late | None:
+    before = _spent()
+    time.sleep(WINDOW_S)
+    busiest = _busy(_grown(before, _spent(), known))
+    if busiest is None:
+        return None
+    kind, identifier, cpu_ns = busiest
+    return Late(f"{kind} {identifier}", cpu_ns, int(WINDOW_S * 1e9))
+
+
+def _python_thread(grown: dict[tuple[str, int], int], call_ns: int, watched_ns: int) -> Late | None:
+    names = {thread.native_id: thread.name for thread in threading.enumerate()}
+    allowed = max(PYTHON_THREAD_NS, int(PYTHON_THREAD_SHARE * call_ns))
+    for (kind, identifier), cpu_ns in grown.items():
+        if kind == "thread" and identifier in names and cpu_ns > allowed:
+            return Late(f"Python thread {names[identifier]!r}", cpu_ns, watched_ns)
+    return None
+
+
+def _busy(grown: dict[tuple[str, int], int]) -> tuple[str, int, int] | None:
+    rows = [(cpu_ns, *key) for key, cpu_ns in grown.items()]
+    if not rows:
+        return None
+    cpu_ns, kind, identifier = max(rows)
+    return (kind, identifier, cpu_ns) if cpu_ns > BUSY_SHARE * WINDOW_S * 1e9 else None
+
+
+def _grown(
+    before: dict[tuple[str, int], int], after: dict[tuple[str, int], int], known: frozenset[int]
+) -> dict[tuple[str, int], int]:
+    own = threading.get_native_id()
+    return {
+        key: cpu_ns - before.get(key, 0)
+        for key, cpu_ns in after.items()
+        if key[1] != own and not (key[0] == "thread" and key[1] in known)
+    }
+
+
+def _spent() -> dict[tuple[str, int], int]:
+    """CPU time so far (ns) of every thread of this process and every process below it."""
+    threads = {("thread", tid): _clock_ns(tid, _THREAD_CLOCK) for tid in _ids("/proc/self/task")}
+    processes = {("process", pid): _clock_ns(pid, 0) for pid in descendants(os.getpid())}
+    return threads | processes
+
+
+def _clock_ns(identifier: int, kind: int) -> int:
+    try:
+        return time.clock_gettime_ns((~identifier << 3) | _CLONE_CLOCK | kind)
+    except OSError:  # it has ended
+        return 0
+
+
+def _ids(folder: str) -> list[int]:
+    return [int(path.name) for path in Path(folder).iterdir() if path.name.isdigit()]
+
+
+def descendants(root: int) -> list[int]:
+    """Processes below ``root``, as /proc shows them now."""
+    parents = {pid: _parent(pid) for pid in _ids("/proc")}
+    found, wave = [], {root}
+    while wave:
+        wave = {pid for pid, parent in parents.items() if parent in wave}
+        found += sorted(wave)
+    return found
+
+
+def _parent(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    return int(text.rpartition(")")[2].split()[1])
