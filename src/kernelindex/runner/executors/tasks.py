@@ -1,0 +1,54 @@
+"""A task, what becomes of it, and the one method of an executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from kernelindex.runner.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One batch to run: its plan, and the candidates' files by their path in the plan."""
+
+    id: str
+    plan: Plan
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def gpus(self) -> int:
+        """Whole GPUs the task takes."""
+        return 0 if self.plan.device == "cpu" else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The worker ended and its batch folder is in ``folder``; ``where`` names the machine."""
+
+    task: str
+    folder: Path
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """No batch folder came back, after every retry; ``text`` says why."""
+
+    task: str
+    text: str
+
+
+Outcome = Finished | Failed
+
+
+class Executor(Protocol):
+    """Runs tasks; results may come in any order."""
+
+    def run(self, tasks: Sequence[Task], folder: Path) -> Iterator[Outcome]:
+        """Run each task once and put its batch folder at ``folder/<task id>``."""
+        ...

@@ -1,0 +1,86 @@
+"""A job over an executor: order, resuming, failures."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.runner.executors.stub import stub_task
+
+from kernelindex.runner.executors import Failed, Finished, run_fleet
+from kernelindex.runner.executors.fleet import LOG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from kernelindex.runner.executors import Outcome, Task
+
+
+@dataclass
+class Backwards:
+    """Ends tasks last to first; those in ``bad`` fail; stops dead after ``stop_after``."""
+
+    bad: frozenset[str] = frozenset()
+    stop_after: int = 99
+    ran: list[str] = field(default_factory=list)
+
+    def run(self, tasks: Sequence[Task], folder: Path) -> Iterator[Outcome]:
+        for task in list(reversed(tasks))[: self.stop_after]:
+            self.ran.append(task.id)
+            if task.id in self.bad:
+                yield Failed(task=task.id, text="node lost 4 times")
+                continue
+            (folder / task.id).mkdir()
+            (folder / task.id / "outcome.json").write_text('{"status": "complete"}')
+            yield Finished(task=task.id, folder=folder / task.id, where="here")
+        if self.stop_after < len(tasks):
+            raise KeyboardInterrupt
+
+
+def tasks(tmp_path: Path) -> list[Task]:
+    return [stub_task(number, tmp_path / "log") for number in (3, 4, 5)]
+
+
+def test_results_are_handed_on_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    handed: list[str] = []
+    report = run_fleet(
+        tasks(tmp_path), Backwards(), tmp_path / "job", lambda one: handed.append(one.task)
+    )
+    assert handed == ["batch-3", "batch-4", "batch-5"]
+    assert [one.task for one in report.finished] == handed
+    lines = [json.loads(line) for line in (tmp_path / "job" / LOG).read_text().splitlines()]
+    assert [line["task"] for line in lines] == ["batch-5", "batch-4", "batch-3"]
+
+
+def test_a_failure_is_an_outcome_and_the_rest_goes_on(tmp_path: Path) -> None:
+    report = run_fleet(tasks(tmp_path), Backwards(frozenset(["batch-4"])), tmp_path / "job")
+    assert [(one.task, one.text) for one in report.failed] == [("batch-4", "node lost 4 times")]
+    assert [one.task for one in report.finished] == ["batch-3", "batch-5"]
+
+
+def test_taking_it_up_again_measures_nothing_twice(tmp_path: Path) -> None:
+    first = Backwards(stop_after=2)
+    with contextlib.suppress(KeyboardInterrupt):
+        run_fleet(tasks(tmp_path), first, tmp_path / "job")
+    second = Backwards()
+    handed: list[str] = []
+    report = run_fleet(
+        tasks(tmp_path), second, tmp_path / "job", lambda one: handed.append(one.task)
+    )
+    assert first.ran == ["batch-5", "batch-4"]
+    assert second.ran == ["batch-3"]
+    assert handed == ["batch-3", "batch-4", "batch-5"]
+    assert [one.where for one in report.finished] == ["here", "before", "before"]
+
+
+def test_a_torn_result_is_run_again(tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    (job / "batch-3.part").mkdir(parents=True)
+    (job / "batch-3.part" / "outcome.json").write_text('{"status": "complete"}')
+    executor = Backwards()
+    run_fleet(tasks(tmp_path)[:1], executor, job)
+    assert executor.ran == ["batch-3"]
+    assert not (job / "batch-3.part").exists()

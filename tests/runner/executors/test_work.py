@@ -1,0 +1,101 @@
+"""What travels to another machine and back."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tarfile
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.runner.executors.stub import stub_source, stub_task
+
+from kernelindex.runner.executors import work
+from kernelindex.runner.executors.source_tree import pack_source
+from kernelindex.runner.plan import plan_to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def names_in(packed: bytes) -> set[str]:
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        return set(archive.getnames())
+
+
+def test_result_comes_back_without_the_secret_seed(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "seed.secret").write_text("1")
+    (tmp_path / "out" / "outcome.json").write_text("{}")
+    packed = work.pack_tree(tmp_path / "out", work.LEFT_BEHIND)
+    assert names_in(packed) == {"outcome.json"}
+
+
+def test_perform_runs_the_shipped_worker(tmp_path: Path) -> None:
+    source = stub_source(tmp_path / "tree")
+    task = stub_task(4, tmp_path / "log")
+    packed, host = work.perform(source, plan_to_json(task.plan), {"mine.py": b"pass"})
+    assert names_in(packed) == {"outcome.json"}
+    assert host
+    assert [line.split()[:2] for line in (tmp_path / "log").read_text().splitlines()] == [
+        ["4", "start"],
+        ["4", "end"],
+    ]
+
+
+def test_a_worker_that_leaves_no_outcome_is_an_error_with_its_output(tmp_path: Path) -> None:
+    worker = tmp_path / "kernelindex" / "runner" / "worker"
+    worker.mkdir(parents=True)
+    for package in (worker, worker.parent, worker.parent.parent):
+        (package / "__init__.py").write_text("")
+    (worker / "__main__.py").write_text("import sys; print('no device here'); sys.exit(3)")
+    plan = plan_to_json(stub_task(1, tmp_path / "log").plan)
+    with pytest.raises(work.WorkError, match=r"(?s)ended with 3 .*no device here"):
+        work.perform(work.pack_tree(tmp_path), plan, {})
+
+
+@pytest.mark.parametrize("name", ["../evil.py", "/etc/evil.py", "a/../../evil.py"])
+def test_a_candidate_file_stays_inside_the_plan(name: str, tmp_path: Path) -> None:
+    with pytest.raises(work.WorkError, match=r"inside the plan's folder"):
+        work.write_plan(tmp_path / "plan", "{}", {name: b""})
+    assert not (tmp_path / "evil.py").exists()
+
+
+def test_unpacking_refuses_what_leads_outside(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("../outside"), io.BytesIO(b""))
+    with pytest.raises(tarfile.OutsideDestinationError):
+        work.unpack_tree(buffer.getvalue(), tmp_path / "in")
+
+
+def test_unpacking_refuses_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_bytes(b"0" * 100)
+    packed = work.pack_tree(tmp_path)
+    monkeypatch.setattr(work, "MAX_RESULT_BYTES", 99)
+    with pytest.raises(work.WorkError, match="more than 99 bytes"):
+        work.unpack_tree(packed, tmp_path / "in")
+
+
+def test_the_shipped_source_is_the_bare_side_only() -> None:
+    names = names_in(pack_source())
+    assert "kernelindex/runner/plan.py" in names
+    assert "kernelindex/stats.py" in names
+    tops = {name.split("/")[1] for name in names}
+    assert tops <= {
+        "__init__.py",
+        "errors.py",
+        "ids.py",
+        "stats.py",
+        "units.py",
+        "runner",
+        "kernels",
+    }
+
+
+def test_work_itself_is_standard_library_only() -> None:
+    assert not {"kernelindex"} & {name.split(".")[0] for name in vars(work) if name in sys.modules}
+    text = work.__spec__.loader.get_source(work.__name__)  # type: ignore[union-attr]
+    assert "kernelindex.runner.worker" in text
+    assert "from kernelindex" not in text
+    assert "import kernelindex" not in text
