@@ -1,0 +1,383 @@
+"""From a question to a plan: the shape, the passes, the candidates and the rules of a batch.
+
+What a question leaves open is taken from the operation's own description, and every such
+choice is said in ``Choice.notes``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.errors import NotFoundError, RequestError
+from kernelindex.policy.peaks import accusing_peak
+from kernelindex.registry.costs import cost_of
+from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.runner.operations.case import make_case
+from kernelindex.runner.operations.description import load_operation
+from kernelindex.runner.plan import Candidate, Limits, Plan, Point, Rules, Tolerance
+from kernelindex.runner.recording.workload import is_routed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kernelindex.runner.operations.description import CandidateSpec, Operation
+
+__all__ = [
+    "PROTOCOLS",
+    "Ask",
+    "Choice",
+    "available",
+    "build_plan",
+    "choose_point",
+]
+
+TRAINING = ("forward", "backward", "full")
+CPU_DTYPE = "fp32"
+FREE = "free"
+
+PROTOCOLS: Mapping[str, Rules] = {
+    "records": Rules(),
+    "quick": Rules(
+        rounds=8,
+        round_seconds=0.1,
+        min_samples=3,
+        max_samples=50,
+        warmup_seconds=0.2,
+        switch_warmup_seconds=0.05,
+        load=("sustained",),
+        checks_per_generation=1,
+        pad_bytes=16 << 20,
+        command_timeout_seconds=60.0,
+    ),
+    "do-bench-10": Rules(
+        rounds=8,
+        round_seconds=0.01,
+        min_samples=1,
+        max_samples=1000,
+        warmup_seconds=0.5,
+        switch_warmup_calls=1,
+        switch_warmup_seconds=0.025,
+        rotation_sets=1,
+        load=("sustained",),
+    ),
+}
+"""Rules by name. ``do-bench-10`` follows Liger's scripts: one round is one
+``triton.testing.do_bench(rep=10)``, so a call of more than 5 ms is sampled once."""
+EMULATIONS = frozenset(("do-bench-10",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What is to be measured, as far as the question says it.
+
+    ``candidates`` are ids, lines, titles or last parts of an id; ``files`` are
+    ``FILE:FUNCTION`` of code of one's own. Empty ``candidates`` are all that can run.
+    """
+
+    operation: str
+    axes: Mapping[str, int] = field(default_factory=dict)
+    dtypes: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    device: str = "cpu"
+    gradients: str = "leaf"
+    gradient_buffers: str = "fresh"
+    distribution: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    product: str | None = None
+    packages: frozenset[str] | None = None
+    """Names of the packages installed where it runs; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One point, and in words what was chosen for the asker and who cannot take part."""
+
+    point: Point
+    notes: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def choose_point(ask: Ask) -> Choice:
+    """The point of a question.
+
+    Raises NotFoundError for an operation or candidate that is not here, RequestError
+    ``plan.candidates`` where none can run, and what the case refuses.
+    """
+    operation = load_operation(ask.operation)
+    axes, axis_notes = _axes(operation, ask)
+    dtypes, dtype_notes = _dtypes(operation, ask)
+    case = make_case(operation, axes, dtypes)
+    chosen, left_out = _candidates(operation, ask, case.dtype(operation.inputs[0].name))
+    passes = _passes(ask, chosen)
+    kept = tuple(one for one in (_in_passes(one, passes) for one in chosen) if one is not None)
+    if not kept:
+        raise RequestError(
+            f"nobody can be measured at {operation.slug} on {ask.device}: {_why(left_out)}",
+            code="plan.candidates",
+        )
+    distribution = ask.distribution or _usual_distribution(operation)
+    point = Point(
+        id=_point_id(operation, axes, case.dtypes, ask, distribution),
+        operation=operation.slug,
+        axes=axes,
+        dtypes={one.name: case.dtypes[one.name] for one in operation.inputs if one.dtype == FREE},
+        distribution=distribution,
+        parameters=dict(ask.parameters),
+        passes=passes,
+        gradients=ask.gradients,
+        gradient_buffers=ask.gradient_buffers,
+        draws=("own", *(name for name in operation.draws if name != "own")),
+        tolerances={
+            name: Tolerance(
+                frobenius=one.frobenius,
+                worst_row=one.worst_row or 0.0,
+                error_ratio=one.error_ratio,
+            )
+            for name, one in operation.tolerances_for(case.dtypes).items()
+        },
+        trusted=_trusted(operation, ask.device, kept),
+        candidates=kept,
+        limits=Limits(floor_ns=floors(operation.slug, axes, case.dtypes, passes, ask.product)),
+    )
+    return Choice(point=point, notes=(*axis_notes, *dtype_notes), left_out=tuple(left_out))
+
+
+def build_plan(
+    points: Sequence[Point],
+    *,
+    runner: str,
+    number: int,
+    device: str,
+    purpose: str = "records",
+    protocol: str = "records",
+    time_budget_seconds: float = 540.0,
+    **rules: Any,
+) -> Plan:
+    """The plan of one batch under a named protocol, ``rules`` overriding single ones.
+
+    Raises RequestError ``plan.protocol`` for a protocol that is not here.
+    """
+    if protocol not in PROTOCOLS:
+        known = ", ".join(PROTOCOLS)
+        raise RequestError(
+            f"no protocol is called {protocol!r}; there are {known}", code="plan.protocol"
+        )
+    chosen = replace(PROTOCOLS[protocol], **{k: v for k, v in rules.items() if v is not None})
+    chosen = replace(chosen, max_generations=max(chosen.generations, chosen.max_generations))
+    return Plan(
+        number=number,
+        runner=runner,
+        device=device,
+        points=tuple(points),
+        purpose=purpose,
+        time_budget_seconds=time_budget_seconds,
+        rules=chosen,
+        material={"emulates": protocol} if protocol in EMULATIONS else {},
+    )
+
+
+def available(
+    operation: Operation, device: str, packages: frozenset[str] | None = None
+) -> list[tuple[CandidateSpec, str | None]]:
+    """Every candidate of an operation with the reason why it cannot run there, if any."""
+    kind = device.partition(":")[0]
+    return [(one, _obstacle(one, kind, packages)) for one in operation.candidates]
+
+
+def floors(
+    slug: str,
+    axes: Mapping[str, int],
+    dtypes: Mapping[str, str],
+    passes: Iterable[str],
+    product_id: str | None,
+) -> dict[str, float]:
+    """The shortest time of each pass, ns, at a product's nominal peaks; empty where unknown."""
+    product = PRODUCTS.get(product_id or "")
+    found: dict[str, float] = {}
+    if product is None:
+        return found
+    peak = accusing_peak(dtypes.values(), product)
+    for timed_pass in passes:
+        work = cost_of(slug, timed_pass, axes, dtypes)
+        rates = ((work.flops, peak), (work.bytes, product.bandwidth_bytes_s)) if work else ()
+        times = [amount / rate * 1e9 for amount, rate in rates if amount and rate]
+        if times:
+            found[timed_pass] = max(times)
+    return found
+
+
+def _axes(operation: Operation, ask: Ask) -> tuple[dict[str, int], tuple[str, ...]]:
+    """The axes asked for; those left open as the first published shape that agrees has them."""
+    unknown = sorted(set(ask.axes) - set(operation.axes))
+    if unknown:
+        raise RequestError(
+            f"{operation.slug} has no axis {', '.join(unknown)}; it has"
+            f" {', '.join(operation.axes)}",
+            code="plan.axes",
+        )
+    open_axes = [name for name in operation.axes if name not in ask.axes]
+    if not open_axes:
+        return {name: ask.axes[name] for name in operation.axes}, ()
+    if not operation.published:
+        raise RequestError(
+            f"{operation.slug} needs {', '.join(open_axes)}; name them, as in {open_axes[0]}=1024",
+            code="plan.axes",
+        )
+    fits = (one for one in operation.published if _agrees(one.axes, ask.axes))
+    usual = next(fits, operation.published[0])
+    axes = {name: ask.axes.get(name, usual.axes[name]) for name in operation.axes}
+    said = ", ".join(f"{name}={axes[name]}" for name in open_axes)
+    return axes, (f"{said} taken from a published shape ({usual.source})",)
+
+
+def _agrees(published: Mapping[str, int], asked: Mapping[str, int]) -> bool:
+    return all(published.get(name) == value for name, value in asked.items())
+
+
+def _dtypes(operation: Operation, ask: Ask) -> tuple[dict[str, str], tuple[str, ...]]:
+    """One dtype asked is that of every free tensor; none is the operation's own, fp32 on a CPU."""
+    free = [one.name for one in operation.inputs if one.dtype == FREE]
+    if len(ask.dtypes) > 1:
+        raise RequestError(
+            f"one dtype is wanted, got {', '.join(ask.dtypes)}; the other tensors follow it",
+            code="plan.dtype",
+        )
+    if ask.dtypes:
+        usual = operation.default_dtypes if ask.dtypes[0] == _first_default(operation) else {}
+        return {name: usual.get(name, ask.dtypes[0]) for name in free}, ()
+    if ask.device == "cpu":
+        return dict.fromkeys(free, CPU_DTYPE), (f"{CPU_DTYPE}, as processors compute in it",)
+    dtypes = {name: operation.default_dtypes[name] for name in free}
+    return dtypes, (f"{', '.join(f'{n} {d}' for n, d in dtypes.items())}: the operation's usual",)
+
+
+def _first_default(operation: Operation) -> str | None:
+    return operation.default_dtypes.get(operation.inputs[0].name)
+
+
+def _candidates(
+    operation: Operation, ask: Ask, dtype: str
+) -> tuple[list[Candidate], list[tuple[str, str]]]:
+    kind = ask.device.partition(":")[0]
+    named = [find_candidate(operation, text) for text in ask.candidates]
+    asked = dict.fromkeys(named) if named else operation.candidates if not ask.files else ()
+    chosen: list[Candidate] = []
+    left_out: list[tuple[str, str]] = []
+    for spec in asked:
+        obstacle = _obstacle(spec, kind, ask.packages)
+        if obstacle is None and spec.dtypes and dtype not in spec.dtypes:
+            obstacle = f"takes {', '.join(spec.dtypes)}, not {dtype}"
+        if obstacle is None:
+            chosen.append(_planned(spec))
+        else:
+            left_out.append((spec.id, obstacle))
+    return [*map(own_candidate, ask.files), *chosen], left_out
+
+
+def find_candidate(operation: Operation, text: str) -> CandidateSpec:
+    """The candidate of that id, line or title, or the only one whose id ends or begins so.
+
+    Raises NotFoundError ``candidate.not_found`` with those there are.
+    """
+    wanted = text.casefold()
+    tests = (
+        lambda one: wanted in (one.id.casefold(), one.line_id.casefold(), one.title.casefold()),
+        lambda one: one.id.casefold().rpartition("/")[2] == wanted,
+        lambda one: wanted in one.id.casefold().replace("-", "/").split("/"),
+    )
+    for test in tests:
+        found = [one for one in operation.candidates if test(one)]
+        if len(found) == 1:
+            return found[0]
+    known = ", ".join(one.id for one in operation.candidates)
+    raise NotFoundError(
+        f"{operation.slug} has no one candidate {text!r}; it has {known}",
+        code="candidate.not_found",
+    )
+
+
+def own_candidate(text: str) -> Candidate:
+    """The candidate of ``FILE:FUNCTION``; its passes are tried as the plan asks for them.
+
+    Raises RequestError ``candidate.file`` where there is no such file or no function named.
+    """
+    place, _, function = text.rpartition(":")
+    path = Path(place)
+    if not place or not function.isidentifier() or not path.is_file():
+        raise RequestError(
+            f"{text!r}: wanted FILE.py:FUNCTION of a file that is there", code="candidate.file"
+        )
+    return Candidate(
+        id=f"own/{path.stem}-{function}".replace("_", "-").lower(),
+        entry=function,
+        file=str(path.resolve()),
+        passes=("inference", *TRAINING),
+    )
+
+
+def _planned(spec: CandidateSpec) -> Candidate:
+    return Candidate(
+        id=spec.id,
+        entry=spec.entry,
+        interface=spec.interface,
+        passes=spec.passes,
+        prepare=spec.prepare,
+        packages=spec.packages,
+    )
+
+
+def _obstacle(spec: CandidateSpec, kind: str, packages: frozenset[str] | None) -> str | None:
+    if kind not in spec.devices:
+        return f"does not run on {kind}"
+    lacking = [name for name in spec.packages if packages is not None and name not in packages]
+    return f"needs {', '.join(lacking)}, not installed here" if lacking else None
+
+
+def _passes(ask: Ask, chosen: Sequence[Candidate]) -> tuple[str, ...]:
+    """Those asked for; else training, as far as any candidate goes."""
+    if ask.passes:
+        return ask.passes
+    return tuple(one for one in TRAINING if any(one in other.passes for other in chosen))
+
+
+def _in_passes(candidate: Candidate, passes: Iterable[str]) -> Candidate | None:
+    kept = tuple(one for one in passes if one in candidate.passes)
+    return replace(candidate, passes=kept) if kept else None
+
+
+def _usual_distribution(operation: Operation) -> str | None:
+    return operation.distributions[0] if is_routed(operation.slug) else None
+
+
+def _trusted(operation: Operation, device: str, kept: Sequence[Candidate]) -> str | None:
+    """The trusted candidate where it takes part; without it the error ratio is not judged."""
+    ids = {one.id for one in kept}
+    wanted = operation.trusted.get(device.partition(":")[0])
+    if wanted in ids:
+        return wanted
+    other = operation.trusted.get("numpy")
+    return other if other in ids else None
+
+
+def _point_id(
+    operation: Operation,
+    axes: Mapping[str, int],
+    dtypes: Mapping[str, str],
+    ask: Ask,
+    distribution: str | None,
+) -> str:
+    sizes = "-".join(str(axes[name]) for name in operation.axes)
+    parts = [operation.slug, f"{sizes}-{dtypes[operation.inputs[0].name]}"]
+    if distribution not in (None, "own", "uniform"):
+        parts.append(str(distribution))
+    parts.append(ask.gradients.replace("_", "-"))
+    return "/".join(parts)
+
+
+def _why(left_out: Sequence[tuple[str, str]]) -> str:
+    said = "; ".join(f"{name} {why}" for name, why in left_out)
+    return said or "no candidate does what was asked; `ki bench list` has those there are"

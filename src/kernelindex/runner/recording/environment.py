@@ -1,0 +1,173 @@
+"""The facts a batch found of its machine as an ExecutionEnvironment: device class and stack."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.ids import slugify
+from kernelindex.manifests import Manifest, parse
+from kernelindex.registry.hardware import resolve_gpu
+from kernelindex.runner.recording.workload import V2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+UNKNOWN = "unknown"
+MIG_OFF = "none"
+CPU_VENDORS = {"GenuineIntel": "intel", "AuthenticAMD": "amd", "ARM": "arm"}
+LIBRARIES = ("triton", "numpy")
+"""Stated of every environment; a candidate's own packages are added to them."""
+_NOT_TOKEN = re.compile(r"[^a-z0-9]+")
+
+
+def build_environment(
+    facts: Mapping[str, Any], packages: Iterable[str], *, on_device: bool
+) -> Manifest:
+    """The environment of one candidate: the machine's facts and the versions that it uses.
+
+    ``facts`` is the batch's ``facts.json``; ``packages`` the names of the candidate's own.
+    """
+    hardware = _gpu(facts) if on_device else _cpu(facts)
+    spec = {
+        "hardware": hardware,
+        "software": _software(facts, packages, on_device=on_device),
+        "settings": _settings(facts, on_device=on_device),
+        "host": _host(facts),
+    }
+    spec = {name: part for name, part in spec.items() if part or name in {"hardware", "software"}}
+    title = f"{hardware['product']} · {_versions(spec['software'])}"[:200]
+    metadata = {"name": slugify(title, "environment", "0" * 8), "title": title}
+    kind = "ExecutionEnvironment"
+    return parse({"apiVersion": V2, "kind": kind, "metadata": metadata, "spec": spec})
+
+
+def architecture_of(facts: Mapping[str, Any], *, on_device: bool) -> str:
+    """The token of the device's architecture, such as sm_90 or x86_64."""
+    if not on_device:
+        machine = _get(_get(facts, "cpu") or {}, "machine", "architecture")
+        return _token(machine or UNKNOWN)
+    return _sm(_get(_get(facts, "gpu") or {}, "sm", "architecture"))
+
+
+def _gpu(facts: Mapping[str, Any]) -> dict[str, Any]:
+    gpu = _get(facts, "gpu") or {}
+    name = str(_get(gpu, "name") or UNKNOWN)
+    match = resolve_gpu(name, memory_bytes=_get(gpu, "memory_bytes"))
+    return _stated(
+        vendor=_get(gpu, "vendor") or match.vendor or "nvidia",
+        product=name[:200],
+        architecture=_sm(_get(gpu, "sm", "architecture")),
+        formFactor=_get(gpu, "form_factor") or match.form_factor,
+        memoryBytes=_get(gpu, "memory_bytes"),
+        count=1,
+        migProfile=_get(gpu, "mig_profile", "mig") or MIG_OFF,
+        confidentialComputing=_get(gpu, "confidential_computing"),
+        multiprocessors=_get(gpu, "sms", "multiprocessors"),
+        l2Bytes=_get(gpu, "l2_bytes"),
+        defaultPowerLimitWatts=_get(gpu, "default_power_limit_watts"),
+        timerTickNs=_get(gpu, "tick_ns") or _get(facts, "tick_ns"),
+    )
+
+
+def _cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """A processor as the device; how many threads it may use is part of its class."""
+    cpu = _get(facts, "cpu") or {}
+    vendor = CPU_VENDORS.get(str(_get(cpu, "vendor")), _token(_get(cpu, "vendor") or UNKNOWN))
+    threads = _get(cpu, "threads", "logical_cores", "cores")
+    return _stated(
+        vendor=vendor,
+        product=str(_get(cpu, "model", "name") or UNKNOWN)[:200],
+        architecture=architecture_of(facts, on_device=False),
+        formFactor=f"{threads} threads" if threads else None,
+        count=1,
+        timerTickNs=_get(cpu, "tick_ns") or _get(facts, "tick_ns"),
+    )
+
+
+def _software(
+    facts: Mapping[str, Any], packages: Iterable[str], *, on_device: bool
+) -> dict[str, Any]:
+    known = _get(facts, "packages") or {}
+    torch = _get(facts, "torch") or known.get("torch")
+    system = _get(facts, "os", "operating_system", "system")
+    libraries = {
+        _token(name): str(version)
+        for name in (*LIBRARIES, *packages)
+        if name != "torch" and (version := known.get(name) or _get(facts, name))
+    }
+    framework = {"name": "pytorch", "version": str(torch)} if torch else None
+    return _stated(
+        operatingSystem=_text(system),
+        kernel=_text(_get(facts, "kernel")),
+        driver=_text(_get(facts, "driver")) if on_device else None,
+        cudaToolkit=_text(_get(facts, "cuda")) if on_device else None,
+        framework=framework,
+        libraries=libraries or None,
+        python=_text(_get(facts, "python")),
+        firmware=_text(_get(_get(facts, "gpu") or {}, "vbios", "firmware")) if on_device else None,
+    )
+
+
+def _settings(facts: Mapping[str, Any], *, on_device: bool) -> dict[str, Any]:
+    if not on_device:
+        return {}
+    gpu = _get(facts, "gpu") or {}
+    locked = _get(gpu, "clocks_locked")
+    policy = {True: "locked", False: "default"}.get(locked) if locked is not None else None
+    return _stated(
+        clocksLocked=locked,
+        powerLimitWatts=_get(gpu, "power_limit_watts"),
+        persistenceMode=_get(gpu, "persistence_mode"),
+        eccEnabled=_get(gpu, "ecc_enabled", "ecc"),
+        clockPolicy=_get(gpu, "clock_policy") or policy,
+    )
+
+
+def _host(facts: Mapping[str, Any]) -> dict[str, Any]:
+    cpu = _get(facts, "cpu") or {}
+    return _stated(
+        cpu=_text(_get(cpu, "model", "name")),
+        logicalCores=_get(cpu, "logical_cores", "cores"),
+        memoryBytes=_get(cpu, "memory_bytes"),
+    )
+
+
+def _versions(software: Mapping[str, Any]) -> str:
+    framework = software.get("framework")
+    libraries = software.get("libraries", {})
+    named = [f"{framework['name']} {framework['version']}"] if framework else []
+    named += [f"{name} {version}" for name, version in libraries.items() if not framework]
+    return ", ".join(named) or "no framework"
+
+
+def _get(facts: Mapping[str, Any], *names: str) -> Any:
+    """The first of these facts that is known, under its snake_case or camelCase name."""
+    for name in names:
+        first, *rest = name.split("_")
+        for key in (name, first + "".join(map(str.title, rest))):
+            if facts.get(key) not in (None, ""):
+                return facts[key]
+    return None
+
+
+def _stated(**facts: Any) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)[:200]
+
+
+def _sm(value: Any) -> str:
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, list | tuple):
+        return f"sm_{''.join(map(str, value))}"
+    text = str(value).replace(".", "")
+    return f"sm_{text}" if text.isdigit() else _token(text)
+
+
+def _token(text: Any) -> str:
+    plain = _NOT_TOKEN.sub("_", str(text).lower()).strip("_") or UNKNOWN
+    return plain if plain[0].isalpha() else f"v_{plain}"
