@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from kernelindex.runner.operations.case import Case, make_case
+from kernelindex.runner.operations.case import Case, case_of, make_case
 from kernelindex.runner.operations.description import (
     CandidateSpec,
     Operation,
@@ -31,6 +31,7 @@ __all__ = [
     "OperationModule",
     "TensorSpec",
     "ToleranceSpec",
+    "case_of",
     "load_module",
     "load_operation",
     "make_case",

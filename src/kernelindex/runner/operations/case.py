@@ -15,7 +15,9 @@ from kernelindex.runner.operations.expressions import evaluate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Case", "make_case"]
+    from kernelindex.runner.plan import Point
+
+__all__ = ["Case", "case_of", "make_case"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +70,26 @@ class Case:
             known = ", ".join(self.operation.draws) or "own"
             raise RequestError(f"{self.operation.slug} has no draw {draw!r}; it has: {known}")
         changes = found.axes if found else {}
-        free = {name: self.axes[name] for name in self.operation.axes}
-        free |= {name: max(1, evaluate(text, self.axes)) for name, text in changes.items()}
+        sizes = {name: max(1, evaluate(text, self.axes)) for name, text in changes.items()}
         parameters = {**self.parameters, **(found.parameters if found else {})}
-        return replace(
-            self,
-            axes=_all_axes(self.operation, free),
-            draw=draw,
-            parameters=MappingProxyType(parameters),
-        )
+        changed = self.with_axes(sizes)
+        return replace(changed, draw=draw, parameters=MappingProxyType(parameters))
+
+    def with_axes(self, sizes: Mapping[str, int]) -> Case:
+        """The case with some free axes of another size; derived axes follow."""
+        free = {name: self.axes[name] for name in self.operation.axes} | dict(sizes)
+        return replace(self, axes=_all_axes(self.operation, free))
+
+
+def case_of(point: Point) -> Case:
+    """The case of a plan's point under its own draw. Raises as ``make_case``."""
+    return make_case(
+        point.operation,
+        point.axes,
+        point.dtypes,
+        distribution=point.distribution,
+        parameters=point.parameters,
+    )
 
 
 def make_case(
@@ -84,14 +97,15 @@ def make_case(
     axes: Mapping[str, int],
     dtypes: Mapping[str, str],
     *,
-    distribution: str = "own",
+    distribution: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     scalars: Mapping[str, float] | None = None,
 ) -> Case:
     """The case of an operation at ``axes`` (free ones) under its own draw.
 
-    ``dtypes`` needs only the ``free`` tensors; the operation's default serves where it has one.
-    Raises ``RequestError`` where an axis or dtype lacks or does not exist.
+    ``dtypes`` needs only the ``free`` tensors; the operation's default serves where it has one,
+    and its first distribution where none is named. Raises ``RequestError`` where an axis, dtype
+    or distribution lacks or does not exist.
     """
     if isinstance(operation, str):
         operation = load_operation(operation)
@@ -102,10 +116,19 @@ def make_case(
         dtypes=MappingProxyType(_all_dtypes(operation, dtypes)),
         scalars=MappingProxyType({**operation.scalars, **(scalars or {})}),
         draw="own",
-        distribution=distribution,
+        distribution=_distribution(operation, distribution),
         parameters=MappingProxyType(dict(parameters or {})),
     )
     return made.for_draw("own")
+
+
+def _distribution(operation: Operation, name: str | None) -> str:
+    known = operation.distributions
+    if name is not None and name not in known:
+        raise RequestError(
+            f"{operation.slug} has no distribution {name!r}; it has: {', '.join(known)}"
+        )
+    return name or known[0]
 
 
 def _check_axes(operation: Operation, axes: Mapping[str, int]) -> None:
