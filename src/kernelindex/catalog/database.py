@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Self
 from sqlalchemy import inspect, select
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from kernelindex.catalog import engines, versions
+from kernelindex.catalog import engines, server_prepared, versions
 from kernelindex.catalog.locking import write_turn
+from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.tables import truth
 from kernelindex.errors import CatalogError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 READ_LIMIT_S = 5.0
-_DERIVED = f"SELECT value FROM {truth.state.name} WHERE key = '{versions.DERIVED_KEY}'"
+_DERIVED = Prepared(select(truth.state.c.value).where(truth.state.c.key == versions.DERIVED_KEY))
 _held: ContextVar[tuple[Database, Connection] | None] = ContextVar("held", default=None)
 """The connection that a ``snapshot`` of this thread holds, with whose it is."""
 
@@ -93,6 +94,8 @@ class Database:
                 raise self._explained(error) from error
             finally:
                 engines.set_deadline(conn, None)
+                if self.is_postgresql and conn.in_transaction():
+                    server_prepared.end(conn)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -106,8 +109,6 @@ class Database:
             CatalogError: ``catalog.read_time_limit``, ``catalog.stale``.
         """
         with self.reading() as conn:
-            if self.is_postgresql and _held.get() is None:
-                conn.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             _require_derived(conn)
             token = _held.set((self, conn))
             try:
@@ -120,7 +121,6 @@ class Database:
         """A transaction for exports and checks: one consistent state, no time limit."""
         with self.reader.connect() as conn:
             if self.is_postgresql:
-                conn.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 conn.exec_driver_sql("SET LOCAL statement_timeout = 0")
             yield conn
 
@@ -214,8 +214,8 @@ class Database:
 
 def _require_derived(conn: Connection) -> None:
     """Refuse to read while a rebuild runs, or after one by another version of this code."""
-    found = conn.exec_driver_sql(_DERIVED).scalar()
-    if found != versions.derived_version():
+    rows = _DERIVED.rows(conn)
+    if not rows or rows[0].value != versions.derived_version():
         raise CatalogError(
             "The catalog is being rebuilt, or was by another version of KernelIndex; "
             "ask again in a minute",

@@ -5,7 +5,9 @@ transactions only before writes and commit behind our back around DDL, so its ow
 handling is switched off (``isolation_level = None``) and SQLAlchemy's ``begin`` event
 sends ``BEGIN`` for readers and ``BEGIN IMMEDIATE`` for writers: a writer then waits for
 the lock at the start and never fails half way with a stale snapshot.
-PostgreSQL: reading connections are read-only by default and carry the statement limit.
+PostgreSQL: reading connections are read-only by default, each transaction sees one state,
+and they carry the statement limit. Our ``BEGIN`` is sent without psycopg, which would take two
+round trips; it is told to prepare nothing, since it would then forget all with each ROLLBACK.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
+from kernelindex.catalog import server_prepared
 from kernelindex.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 BUSY_TIMEOUT_MS = 60_000
+READERS = 5
 PROGRESS_STEPS = 20_000
 """Virtual machine steps of SQLite between two looks at the clock, about 0.2 ms."""
 WRITER_CACHE_KIB = 65_536
@@ -92,21 +96,43 @@ def writing_engine(url: URL) -> Engine:
 def reading_engine(url: URL, limit_s: float) -> Engine:
     """An engine that cannot write and whose statements end after ``limit_s`` seconds."""
     if url.get_backend_name() == "postgresql":
-        options = f"-c default_transaction_read_only=on -c statement_timeout={int(limit_s * 1000)}"
-        return create_engine(
-            url, connect_args={"options": options}, pool_size=5, hide_parameters=True
-        )
+        return _postgresql_reader(url, limit_s)
     file = f"file:{sqlite_path(url).absolute()}?mode=ro"
     engine = create_engine(
         url.set(database=file, query={"uri": "true"}),
         connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
-        pool_size=5,
+        pool_size=READERS,
         pool_use_lifo=True,  # the connection used last has the warmest cache; the rest stay small
         hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare_sqlite_reader)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _postgresql_reader(url: URL, limit_s: float) -> Engine:
+    settings = {
+        "default_transaction_read_only": "on",
+        "default_transaction_isolation": r"repeatable\ read",
+        "statement_timeout": str(int(limit_s * 1000)),
+        "plan_cache_mode": "force_generic_plan",  # hot reads are indexed; planning cost the most
+        "jit": "off",  # no read runs long enough to be worth compiling
+    }
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    engine = create_engine(
+        url,
+        connect_args={"options": options, "prepare_threshold": None},
+        pool_size=READERS,
+        pool_use_lifo=True,
+        hide_parameters=True,
+    )
+    event.listen(engine, "connect", _prepare_postgresql_reader)
+    event.listen(engine, "begin", server_prepared.begin)
+    return engine
+
+
+def _prepare_postgresql_reader(dbapi: Any, _record: Any) -> None:
+    dbapi.autocommit = True  # transactions are begun by us
 
 
 def set_deadline(conn: Connection, limit_s: float | None) -> None:
