@@ -14,8 +14,9 @@ from kernelindex.errors import NotFoundError, RequestError
 from kernelindex.policy.peaks import accusing_peak
 from kernelindex.registry.costs import cost_of
 from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.registry.operations import load_operations
 from kernelindex.runner.operations.case import make_case
-from kernelindex.runner.operations.description import load_operation
+from kernelindex.runner.operations.description import load_operation, slugs
 from kernelindex.runner.plan import Candidate, Limits, Plan, Point, Rules, Tolerance
 from kernelindex.runner.recording.workload import is_routed
 
@@ -31,6 +32,7 @@ __all__ = [
     "available",
     "build_plan",
     "choose_point",
+    "recordable",
 ]
 
 TRAINING = ("forward", "backward", "full")
@@ -178,6 +180,11 @@ def build_plan(
         rules=chosen,
         material={"emulates": protocol} if protocol in EMULATIONS else {},
     )
+
+
+def recordable() -> tuple[str, ...]:
+    """Operations that can be run and that the registry knows; a study's own are not recorded."""
+    return tuple(slug for slug in slugs() if slug in load_operations())
 
 
 def available(

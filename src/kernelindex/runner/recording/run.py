@@ -128,7 +128,8 @@ def _batch(batch: Batch, series: Series, previous_digest: str | None) -> dict[st
 
 def anchor_medians(calibration: Mapping[str, Any]) -> list[float]:
     """Every round median of a batch's anchor, ns; generation > round in the file."""
-    stated = (calibration.get("anchor") or {}).get("medians") or ()
+    anchor = calibration.get("anchor") or {}
+    stated = anchor.get("roundMediansNs") or anchor.get("medians") or ()
     flat: list[float] = []
     for one in stated:
         flat += [float(value) for value in one] if isinstance(one, list) else [float(one)]

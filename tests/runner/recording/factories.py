@@ -1,0 +1,156 @@
+"""Hand-made batch folders, as the worker writes them: what recording and ingesting read."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.runner import batch_files
+from kernelindex.runner.plan import plan_to_json
+from kernelindex.runner.planning import Ask, build_plan, choose_point
+from kernelindex.stats import Random
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kernelindex.runner.plan import Plan, Point
+
+SEED = "0123456789abcdef"
+COMMITMENT = f"sha256:{hashlib.sha256(SEED.encode()).hexdigest()}"
+TIMES_NS = {
+    "pytorch/RMSNorm": 200_000.0,
+    "pytorch/compile/RMSNorm": 120_000.0,
+    "kernelindex/numpy-rms-norm": 900_000.0,
+}
+CPU_FACTS: dict[str, Any] = {
+    "python": "3.12.3",
+    "torch": "2.11.0",
+    "os": "Linux",
+    "kernel": "6.1.0",
+    "cpu": {
+        "model": "Example CPU 9000",
+        "vendor": "GenuineIntel",
+        "machine": "x86_64",
+        "logicalCores": 2,
+        "threads": 2,
+        "memoryBytes": 8 << 30,
+    },
+    "packages": {"torch": "2.11.0", "numpy": "2.3.0"},
+    "isolation": {"kind": "namespaces"},
+}
+GPU_FACTS: dict[str, Any] = {
+    **CPU_FACTS,
+    "cuda": "13.0",
+    "driver": "580.65",
+    "triton": "3.6.0",
+    "gpu": {
+        "name": "NVIDIA H200",
+        "uuidHash": "0f" * 32,
+        "sm": "90",
+        "sms": 132,
+        "memoryBytes": 150_754_820_096,
+        "l2Bytes": 62_914_560,
+        "tickNs": 32.0,
+        "powerLimitWatts": 700,
+        "defaultPowerLimitWatts": 700,
+        "eccEnabled": True,
+        "clocksLocked": False,
+    },
+}
+
+
+def make_plan(*, device: str = "cpu", number: int = 1, **ask: Any) -> Plan:
+    """RMSNorm at 512 x 1024 with every candidate there is for the device."""
+    stated = {"operation": "rms-norm", "axes": {"tokens": 512, "hidden": 1024}, "device": device}
+    point = choose_point(Ask(**{**stated, **ask})).point
+    return build_plan([point], runner="tests", number=number, device=device, protocol="quick")
+
+
+def make_batch(folder: Path, plan: Plan | None = None, **changes: Any) -> Path:
+    """A complete batch folder of a plan; ``changes`` replace parts of every series."""
+    plan = plan or make_plan()
+    folder.mkdir(parents=True, exist_ok=True)
+    batch_files.write_atomic(folder / batch_files.PLAN, plan_to_json(plan).encode())
+    journal = batch_files.Journal(folder)
+    journal.write("started", commitment=COMMITMENT)
+    facts = CPU_FACTS if plan.device == "cpu" else GPU_FACTS
+    batch_files.write_json(folder / batch_files.FACTS, facts)
+    batch_files.write_json(folder / batch_files.CALIBRATION, make_calibration())
+    number = 0
+    for point in plan.points:
+        for series in make_series(plan, point):
+            path = folder / batch_files.SERIES / f"{number}.json.gz"
+            batch_files.write_json(path, {**series, **changes})
+            number += 1
+    batch_files.write_json(folder / batch_files.SEED, {"seed": SEED, "commitment": COMMITMENT})
+    journal.write("ended", status="complete")
+    head = {"lines": journal.lines, "head": journal.head}
+    outcome = {"status": "complete", "missing": [], "journal": head}
+    batch_files.write_json(folder / batch_files.OUTCOME, outcome)
+    return folder
+
+
+def make_series(plan: Plan, point: Point) -> list[dict[str, Any]]:
+    """Every candidate in every pass and regime of the plan's rules."""
+    rules = plan.rules
+    return [
+        one_series(point, candidate.id, timed_pass, cache, load, place)
+        for place, candidate in enumerate(point.candidates)
+        for timed_pass in candidate.passes
+        for cache in rules.cache
+        for load in rules.load
+    ]
+
+
+def one_series(
+    point: Point, candidate: str, timed_pass: str, cache: str, load: str, place: int
+) -> dict[str, Any]:
+    base = TIMES_NS.get(candidate, 150_000.0 * (place + 1))
+    base *= {"forward": 1.0, "backward": 2.0, "full": 3.0}.get(timed_pass, 1.0)
+    outputs = {"y": {"passed": True, "finite": True, "frobenius": 1e-7, "worst_row": 2e-7}}
+    if timed_pass in ("backward", "full"):
+        outputs["grad_x"] = {"passed": True, "finite": True, "frobenius": 2e-7}
+    return {
+        "point": point.id,
+        "candidate": candidate,
+        "pass": timed_pass,
+        "cache": cache,
+        "load": load,
+        "execution": "eager",
+        "samplesNs": make_samples(base, place),
+        "status": "passed",
+        "reason": None,
+        "correctness": {"outputs": outputs, "draws": list(point.draws), "timedCallsChecked": 3},
+        "trace": {
+            "kernels": [{"name": "rms_norm_kernel", "share": 0.9, "launches": 1}],
+            "busy_ratio": 0.97,
+            "launches": 2,
+        },
+        "traits": {"peak_bytes": 4096, "deterministic": True, "setup_ns": 0},
+        "telemetry": [[{"smClockMhz": {"minimum": 1900, "maximum": 1980}, "powerWatts": 400.5}]],
+        "firstCallNs": 5_000_000,
+        "sourceDigest": f"sha256:{hashlib.sha256(candidate.encode()).hexdigest()}",
+        "packages": {"torch": "2.11.0", "numpy": "2.3.0"},
+        "doubts": [],
+    }
+
+
+def make_samples(base_ns: float, place: int, noise: float = 0.002) -> list[list[list[float]]]:
+    """3 generations of 8 rounds of 5 samples round a time, the same every time."""
+    random = Random(7 + place)
+    return [
+        [[base_ns * (1 + noise * random.normal()) for _ in range(5)] for _ in range(8)]
+        for _ in range(3)
+    ]
+
+
+def make_calibration(**changes: Any) -> dict[str, Any]:
+    random = Random(3)
+    rounds = [[500_000.0 * (1 + 0.002 * random.normal()) for _ in range(8)] for _ in range(3)]
+    return {
+        "withinLimits": True,
+        "floor": [[5e3, 0.05], [5e4, 0.02], [5e5, 0.01], [5e6, 0.01]],
+        "tickNs": 1.0,
+        "anchor": {"id": "kernelindex/anchor-matmul", "roundMediansNs": rounds},
+        **changes,
+    }
