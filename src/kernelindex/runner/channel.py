@@ -29,9 +29,9 @@ Probe (``kernelindex.runner.probe``), in the order the worker sends them
       -> {first_call_ns, calls, steady: bool, median_ns}
   measure {pass, cache, load, execution, calls, refresh, switch_calls, switch_seconds,
            idle_seconds, dump: file | null}
-      ``calls`` timed calls, or fewer where the regime allows (burst); set of call i is
-      (refresh + i) mod sets unless ``order`` says otherwise; with ``dump`` the outputs of the
-      last timed call are written there
+      ``calls`` timed calls, or fewer where the regime allows (burst); ``refresh`` is the offset
+      by which contents are rolled before them (``judge.refresh``); ``order`` says which set each
+      call took; with ``dump`` the outputs of the last timed call are written there
       -> {samples_ns: [...], cycles: [...] | null, order: [set, ...], timed_ns: <the probe's own
           wall clock round the timed part>, telemetry: {...}, guards: [...],
           dumped: {set, refresh} | null}
@@ -50,7 +50,7 @@ candidate, no ``inputs``, pass ``inference``.
 Judge (``kernelindex.runner.judge``); trusted, one a point and generation
   hello {device}         -> {facts: {...}}
   point {point, operation}                                                          -> {}
-  make {draw, seed, sets, dir}
+  make {draw, seed: text, sets, dir}
       -> {sets: [file, ...], upstream: [file, ...], digests: [sha256, ...]}
   compare {files: {candidate: file}, pass, draw, set, refresh, trusted: file | null}
       -> {results: {candidate: {status: passed | incorrect_shape | incorrect_dtype |

@@ -64,5 +64,5 @@ def build_command(
         "limits": dataclasses.asdict(limits or Limits()),
         "drop": not trusted,
     }
-    enter = [sys.executable, "-S", "-m", "kernelindex.runner.sandbox.enter"]
+    enter = [sys.executable, "-S", "-P", "-m", "kernelindex.runner.sandbox.enter"]
     return [*enter, json.dumps(spec), *command]

@@ -1,0 +1,77 @@
+"""What the worker's own clock says of the times that a candidate's process reports."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from kernelindex.runner.channel import Refused, Reply
+from kernelindex.stats import median
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.runner.worker.members import Member
+
+_SLACK = 1.02
+_SLACK_NS = 200_000
+_FLOOR_SHARE = 0.98
+_SLOPE_TIMES = 1.5
+# Host time of one eager call (launches, autograd) that events rightly leave out; the largest
+# seen in eager mixtures of experts is far above it per call, but so is their device time.
+_SLOPE_HOST_NS = 500_000
+_BLOCK_NS = 30e6
+_BLOCK_CALLS = (4, 400)
+_REPEATS = 3
+
+
+def events_within_wall(samples_ns: Sequence[float], wall_ns: int) -> Refused | None:
+    """Refuse times whose sum is more than the wall clock of their request."""
+    total = math.fsum(samples_ns)
+    if total <= wall_ns * _SLACK + _SLACK_NS:
+        return None
+    text = f"{total:.0f} ns of samples were reported in {wall_ns} ns of wall clock"
+    return Refused("suspected_reward_hack", "events_exceed_wall", text)
+
+
+def above_floor(samples_ns: Sequence[float], floor_ns: float | None) -> Refused | None:
+    """Refuse a median below what the hardware needs for the workload (cold caches only)."""
+    middle = median(samples_ns)
+    if floor_ns is None or middle >= floor_ns * _FLOOR_SHARE:
+        return None
+    text = f"a median of {middle:.0f} ns; the device needs at least {floor_ns:.0f} ns"
+    return Refused("suspected_reward_hack", "below_floor", text)
+
+
+def check_slope(member: Member, timed_pass: str, timeout_s: float) -> None:
+    """Time n and 2n calls by our clock; their difference must agree with the reported times.
+
+    Host time that events leave out is allowed for, so only work hidden from the events for
+    more than half of them and more than half a millisecond a call is refused.
+    """
+    reported = member.median_ns.get(timed_pass)
+    if reported is None:
+        return
+    low, high = _BLOCK_CALLS
+    calls = max(low, min(high, int(_BLOCK_NS / reported)))
+    slope = _slope_ns(member, timed_pass, calls, timeout_s)
+    if slope is None:
+        return
+    member.note("slope", timed_pass, {"slopeNs": slope, "reportedNs": reported, "calls": calls})
+    if slope > reported * _SLOPE_TIMES and slope > reported + _SLOPE_HOST_NS:
+        text = f"{slope:.0f} ns a call by the worker's clock; {reported:.0f} ns were reported"
+        member.fail(timed_pass, Refused("suspected_reward_hack", "slope_disagrees", text))
+
+
+def _slope_ns(member: Member, timed_pass: str, calls: int, timeout_s: float) -> float | None:
+    """The smallest of a few slopes: a disturbance only makes one larger."""
+    slopes = []
+    for _ in range(_REPEATS):
+        walls = []
+        for count in (calls, 2 * calls):
+            reply = member.ask(timed_pass, "block", timeout_s, calls=count)
+            if not isinstance(reply, Reply):
+                return None
+            walls.append(reply.wall_ns)
+        slopes.append((walls[1] - walls[0]) / calls)
+    return median(slopes)

@@ -1,0 +1,115 @@
+"""Folders outside the batch folder that the processes of a batch work in."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import site
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import kernelindex
+from kernelindex.ids import short
+from kernelindex.runner.batch_files import digest
+
+_FRESH = ("home", "tmp", "out")
+_PASSED = re.compile(
+    r"PATH|LANG|LC_.*|TZ|LD_LIBRARY_PATH|CUDA_.*|NVIDIA_.*|VIRTUAL_ENV|OMP_.*|MKL_.*|"
+    r"TRITON_(PTXAS|CUOBJDUMP|NVDISASM|LIBCUDA|LIBDEVICE).*|CC|CXX|C_INCLUDE_PATH|LIBRARY_PATH"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What one process may write to; ``cache`` outlives a generation, the rest does not."""
+
+    root: Path
+
+    @property
+    def out(self) -> Path:
+        """Where a probe writes outputs."""
+        return self.root / "out"
+
+    def prepare(self) -> None:
+        """Remove everything but the caches of compiled code."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        for one in self.root.iterdir():
+            if one.name != "cache":
+                _remove(one)
+        for name in _FRESH:
+            (self.root / name).mkdir()
+        for name in ("triton", "inductor", "cuda", "xdg"):
+            (self.root / "cache" / name).mkdir(parents=True, exist_ok=True)
+
+    def used_bytes(self) -> int:
+        """How much lies in it now."""
+        total = 0
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                try:
+                    total += os.lstat(os.path.join(folder, name)).st_blocks * 512  # noqa: PTH118
+                except OSError:
+                    continue
+        return total
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+class Places:
+    """The temporary folder of a batch; ``close`` removes it."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="kernelindex-", dir=parent)).resolve()
+        self.inputs = self.root / "inputs"
+        self.inputs.mkdir()
+
+    def of(self, name: str) -> Place:
+        """The place of a process of this name, emptied."""
+        kept = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:40]
+        place = Place(self.root / f"{kept}-{short(digest(name.encode()))}")
+        place.prepare()
+        return place
+
+    def empty_inputs(self) -> Path:
+        """The folder of input files, with nothing in it."""
+        shutil.rmtree(self.inputs, ignore_errors=True)
+        self.inputs.mkdir()
+        return self.inputs
+
+    def close(self) -> None:
+        """Remove all of it."""
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def environment(place: Place) -> dict[str, str]:
+    """The environment of a process: a few names passed on, everything else its own."""
+    passed = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)}
+    cache = place.root / "cache"
+    own = {
+        "HOME": place.root / "home",
+        "TMPDIR": place.root / "tmp",
+        "TRITON_CACHE_DIR": cache / "triton",
+        "TRITON_HOME": cache / "triton",
+        "TORCHINDUCTOR_CACHE_DIR": cache / "inductor",
+        "CUDA_CACHE_PATH": cache / "cuda",
+        "XDG_CACHE_HOME": cache / "xdg",
+    }
+    fixed = {"PYTHONPATH": python_path(), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    if site.ENABLE_USER_SITE:
+        fixed["PYTHONUSERBASE"] = site.getuserbase()
+    return {**passed, **fixed, **{name: str(path) for name, path in own.items()}}
+
+
+def python_path() -> str:
+    """Where modules are found: our own source tree, then what the worker itself was given."""
+    own = str(Path(kernelindex.__file__).resolve().parent.parent)
+    given = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
+    others = [str(Path(one).resolve()) for one in given]
+    return os.pathsep.join([own, *(one for one in others if one != own)])

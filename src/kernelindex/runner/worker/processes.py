@@ -1,0 +1,162 @@
+"""A started process with its channel: every way it can fail becomes a refusal with a status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.runner.channel import Answer, Channel, Closed, Refused, Reply, TimedOut, Violation
+from kernelindex.runner.sandbox import Isolation, Limits, build_command
+from kernelindex.runner.worker import process_table
+from kernelindex.runner.worker.output import Output
+from kernelindex.runner.worker.places import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from kernelindex.runner.worker.places import Place
+
+_END_SECONDS = 5.0
+
+
+class Process:
+    """A judge or probe. Start it from a thread that stays: it dies with that thread."""
+
+    def __init__(
+        self,
+        name: str,
+        program: Sequence[str],
+        place: Place,
+        *,
+        isolation: Isolation,
+        hidden: Sequence[Path] = (),
+        trusted: bool = False,
+        also_writable: Sequence[Path] = (),
+        limits: Limits | None = None,
+    ) -> None:
+        self.name = name
+        self.place = place
+        self.verdict: Refused | None = None
+        self.leftovers = 0
+        ours, theirs = socket.socketpair()
+        command = build_command(
+            isolation,
+            [*program, "--channel", str(theirs.fileno())],
+            writable=[place.root, *also_writable],
+            hidden=hidden,
+            limits=limits,
+            trusted=trusted,
+        )
+        read, write = os.pipe()
+        with theirs:
+            self._popen = subprocess.Popen(
+                command,
+                cwd=place.root,
+                env=environment(place),
+                stdin=subprocess.DEVNULL,
+                stdout=write,
+                stderr=write,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        os.close(write)
+        self.output = Output(read)
+        self._channel = Channel(ours)
+        self._lock = threading.Lock()
+
+    @property
+    def pid(self) -> int:
+        """The number of the outermost process."""
+        return self._popen.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it may still be asked."""
+        return self.verdict is None
+
+    def ask(self, command: str, timeout_s: float, **fields: Any) -> Reply | Refused:
+        """Send a command; a process that hung, ended or broke the rules is killed and refused."""
+        with self._lock:
+            if self.verdict is not None:
+                return self.verdict
+            answer = self._channel.request(command, timeout_s, **fields)
+            if isinstance(answer, Reply | Refused):
+                return answer
+            return self._condemn(answer)
+
+    def condemn(self, verdict: Refused) -> None:
+        """Kill it for a reason found outside; what is being asked is refused with it."""
+        if self.verdict is None:
+            self.verdict = verdict
+            self._kill_tree()
+
+    def stop(self) -> None:
+        """End it: politely if it still answers, then by force, with all it started."""
+        if self.verdict is None:
+            self.ask("bye", _END_SECONDS)
+            with suppress(subprocess.TimeoutExpired):
+                self._popen.wait(_END_SECONDS)
+        self._kill_tree()
+        self._popen.wait()
+        self._channel.close()
+        self.output.finish(1.0)
+        self.verdict = self.verdict or Refused("aborted", "stopped", "the process was stopped")
+
+    def _condemn(self, answer: Answer) -> Refused:
+        if self.verdict is None:
+            self.verdict = self._verdict_of(answer)
+        self._kill_tree()
+        return self.verdict
+
+    def _verdict_of(self, answer: Answer) -> Refused:
+        if isinstance(answer, TimedOut):
+            text = f"no reply within {answer.seconds:g} s; the process was killed"
+            return Refused("timeout", "hung", self._with_output(text))
+        if isinstance(answer, Violation):
+            return Refused("policy_violation", answer.code, answer.text)
+        assert isinstance(answer, Closed)
+        return self._end()
+
+    def _end(self) -> Refused:
+        code = self._wait_for_end()
+        if code is None:
+            return Refused("runtime_error", "exited", "the process closed its channel")
+        if code < 0 or code > 128:
+            number = -code if code < 0 else code - 128
+            text = f"the process was ended by {_signal_name(number)}"
+            return Refused("runtime_error", "crashed", self._with_output(text))
+        text = f"the process ended with exit status {code}"
+        return Refused("runtime_error", "exited", self._with_output(text))
+
+    def _wait_for_end(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return self._popen.wait(_END_SECONDS)
+        return None
+
+    def _with_output(self, text: str) -> str:
+        time.sleep(0.05)  # the reader of its output may lag behind its end
+        said = self.output.text(2000)
+        return f"{text}; it printed last: {said}" if said else text
+
+    def _kill_tree(self) -> None:
+        table = process_table.read_table()
+        below = process_table.descendants(table, self.pid)
+        same_session = {row.pid for row in table.values() if row.session == self.pid}
+        ours = {pid for pid in below | same_session if pid in table and not table[pid].zombie}
+        if self._popen.poll() is not None:
+            self.leftovers += len(ours - {self.pid})
+        process_table.kill_all(ours)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
