@@ -1,0 +1,234 @@
+"""Our timer beside triton.testing.do_bench and NVBench, on the same kernels of one GPU.
+
+``python benchmarks/agreement.py --out FILE`` on a machine with a GPU, torch, triton and, where
+wanted, NVBench's Python package (``cuda-bench``). Each generation is a process of its own; in it
+our timer (twice: its own A/A) and do_bench take turns for 8 rounds of a cold cache, then NVBench
+measures the same kernels. Medians are compared by generation, as verdicts are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.stats import deviation, mean, median, paired_log_ratio, student_t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROUNDS = 8
+SAMPLES = 20
+GENERATIONS = 3
+
+
+def kernels(torch: Any) -> dict[str, Callable[[], object]]:
+    """Calls from about 10 µs to 2 ms, of one launch to several."""
+
+    def normal(*shape: int) -> Any:
+        return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+
+    functional = torch.nn.functional
+    small, rows, wide = normal(1024, 1024), normal(8192, 4096), normal(4096, 32768)
+    weight = normal(4096)
+    square, large = normal(4096, 4096), normal(8192, 8192)
+    calls: dict[str, Callable[[], object]] = {
+        "copy 2 MB": small.clone,
+        "RMSNorm 8192x4096": lambda: functional.rms_norm(rows, (4096,), weight, 1e-6),
+        "softmax 4096x32768": lambda: torch.softmax(wide, -1),
+        "GEMM 4096": lambda: square @ square,
+        "GEMM 8192": lambda: large @ large,
+    }
+    return calls | grouped(torch, normal) | liger(torch, rows, weight)
+
+
+def grouped(torch: Any, normal: Callable[..., Any]) -> dict[str, Callable[[], object]]:
+    """torch's grouped GEMM over 64 experts of 1,024 rows."""
+    x, w = normal(65536, 2048), normal(64, 2048, 1536)
+    ends = torch.arange(1024, 65537, 1024, device="cuda", dtype=torch.int32)
+    return {"grouped GEMM 64x1024": lambda: torch._grouped_mm(x, w, offs=ends)}
+
+
+def liger(torch: Any, rows: Any, weight: Any) -> dict[str, Callable[[], object]]:
+    """Liger's RMSNorm and fused MoE forward, where installed."""
+    try:
+        from liger_kernel.ops.rms_norm import LigerRMSNormFunction
+    except ImportError:
+        return {}
+    norm = {
+        "Liger RMSNorm": lambda: LigerRMSNormFunction.apply(rows, weight, 1e-6, 0.0, "llama", False)
+    }
+    try:
+        from kernelindex.runner.operations.moe_mlp import candidates
+
+        gate_up = torch.randn(64, 1536, 2048, device="cuda", dtype=torch.bfloat16) * 0.02
+        down = torch.randn(64, 2048, 768, device="cuda", dtype=torch.bfloat16) * 0.02
+        x = torch.randn(8192, 2048, device="cuda", dtype=torch.bfloat16)
+        kept = torch.randn(8192, 64, device="cuda").topk(8)
+        share, index = torch.softmax(kept.values, -1).bfloat16(), kept.indices.int()
+        return norm | {
+            "Liger MoE forward": lambda: candidates.liger(x, gate_up, down, index, share)
+        }
+    except ImportError:
+        return norm
+
+
+def measure_generation(out: Path) -> None:
+    """One process: every kernel by our timer, do_bench and NVBench; samples in ns."""
+    import torch
+    import triton.testing
+
+    from kernelindex.runner.probe.timers.cuda import CudaTimer
+
+    timer = CudaTimer(0)
+    calls = kernels(torch)
+    found: dict[str, dict[str, Any]] = {}
+    for name, call in calls.items():
+        warm(torch, call)
+        pace = timer.find_pace(lambda _, call=call: call, cold=True, sets=1)
+        rounds: dict[str, list[list[float]]] = {"ours": [], "ours again": [], "do_bench": []}
+        for _ in range(ROUNDS):
+            for key in ("ours", "ours again"):
+                taken = timer.take(
+                    SAMPLES,
+                    lambda _, call=call: call,
+                    cold=True,
+                    hold_ns=pace.hold_ns,
+                    lead_ns=pace.lead_ns,
+                )
+                rounds[key].append(taken.samples_ns)
+            rep = max(5, SAMPLES * median(rounds["ours"][-1]) / 1e6)
+            times = triton.testing.do_bench(call, warmup=5, rep=rep, return_mode="all")
+            rounds["do_bench"].append([1e6 * one for one in times])
+        found[name] = rounds
+    for name, samples in nvbench(torch, calls).items():
+        found[name]["NVBench"] = [samples]
+    out.write_text(json.dumps(found))
+
+
+def warm(torch: Any, call: Callable[[], object]) -> None:
+    """Compile and reach steady clocks."""
+    for _ in range(20):
+        call()
+    torch.cuda.synchronize()
+
+
+def nvbench(torch: Any, calls: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """NVBench's cold samples of each kernel, ns; nothing where it is not installed."""
+    try:
+        from cuda import bench
+        from cuda.bench.results import BenchmarkResult
+    except ImportError as error:
+        print(f"NVBench not measured: {error}", file=sys.stderr)
+        return {}
+    for at, call in enumerate(calls.values()):
+        bench.register(benchmark(torch, call)).set_name(f"k{at}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/out.json"
+        options = ["--jsonbin", path, "--min-samples", "100", "--timeout", "4"]
+        bench.run_all_benchmarks(["agreement", *options])
+        result = BenchmarkResult.from_json(path)
+    return {
+        name: [1e9 * float(one) for one in result[f"k{at}"][0].samples or ()]
+        for at, name in enumerate(calls)
+    }
+
+
+def benchmark(torch: Any, call: Callable[[], object]) -> Callable[[Any], None]:
+    """A kernel as NVBench wants it: on NVBench's own stream."""
+
+    def run(state: Any) -> None:
+        def launch(at: Any) -> None:
+            stream = torch.cuda.ExternalStream(at.get_stream().addressof())
+            with torch.cuda.stream(stream):
+                call()
+
+        state.exec(launch, batched=False)
+
+    return run
+
+
+def summarise(generations: list[dict[str, dict[str, list[list[float]]]]]) -> list[dict[str, Any]]:
+    """A row a kernel: median, our own A/A half-width, ratios with 95 % intervals."""
+    rows = []
+    for name in generations[0]:
+        medians = {
+            key: [[median(one) for one in found[name][key] if one] for found in generations]
+            for key in generations[0][name]
+        }
+        ours = medians["ours"]
+        row: dict[str, Any] = {
+            "kernel": name,
+            "ours_ns": median([value for rounds in ours for value in rounds]),
+            "aa_half_width": paired_log_ratio(ours, medians["ours again"]).half_width(),
+        }
+        row["do_bench"] = ratio(paired_log_ratio(medians["do_bench"], ours))
+        if medians.get("NVBench") and all(medians["NVBench"]):
+            row["NVBench"] = by_generation(medians["NVBench"], ours)
+        rows.append(row)
+    return rows
+
+
+def ratio(estimate: Any) -> dict[str, float]:
+    """Ratio to ours, and the half-width of its interval."""
+    return {"ratio": 2.718281828459045**estimate.log_ratio, "half_width": estimate.half_width()}
+
+
+def by_generation(theirs: list[list[float]], ours: list[list[float]]) -> dict[str, float]:
+    """The same where only generations are paired."""
+    ratios = [median(a) / median(b) for a, b in zip(theirs, ours, strict=True)]
+    quantile = student_t_quantile(0.975, len(ratios) - 1)
+    return {
+        "ratio": mean(ratios),
+        "half_width": quantile * deviation(ratios) / len(ratios) ** 0.5,
+    }
+
+
+def as_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """A Markdown table; ``*`` where our own A/A half-width is 0.5 % or more."""
+    lines = [
+        "| kernel | ours | own A/A half-width | do_bench / ours | NVBench / ours |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        peers = [
+            f"{row[key]['ratio']:.4f} ± {row[key]['half_width']:.4f}" if key in row else ""
+            for key in ("do_bench", "NVBench")
+        ]
+        wide = " *" if row["aa_half_width"] >= 0.005 else ""
+        lines.append(
+            f"| {row['kernel']} | {row['ours_ns'] / 1e3:.1f} µs |"
+            f" {row['aa_half_width']:.2%}{wide} | {peers[0]} | {peers[1]} |"
+        )
+    return lines
+
+
+def main() -> int:
+    """Measure the generations, write the samples and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--generation", action="store_true", help="measure one, in this process")
+    parser.add_argument("--generations", type=int, default=GENERATIONS)
+    wanted = parser.parse_args()
+    if wanted.generation:
+        measure_generation(wanted.out)
+        return 0
+    generations = []
+    for at in range(wanted.generations):
+        part = wanted.out.with_suffix(f".{at}.json")
+        command = [sys.executable, __file__, "--generation", "--out", str(part)]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+        generations.append(json.loads(part.read_text()))
+        part.unlink()
+    rows = summarise(generations)
+    wanted.out.write_text(json.dumps({"rows": rows, "generations": generations}))
+    print("\n".join(as_lines(rows)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
