@@ -16,6 +16,7 @@ from kernelindex.policy.doubts import (
     shared_codes,
 )
 from kernelindex.policy.facts import Correctness, Cost, Doubt, Observed, RunFacts, Spread
+from kernelindex.policy.levels import EvidenceFacts
 from kernelindex.policy.samples import Telemetry
 from tests.policy.factories import SHAPE, make_line, make_primary, make_product, make_run, on
 
@@ -70,7 +71,10 @@ def test_doubts_that_need_more_than_the_run() -> None:
     runs = [make_run(value=MS), make_run(value=1.3 * MS)]
     assert codes(runs[0], passes=passes) == ["PASSES_DISAGREE"]
     assert codes(runs[0], entry_runs=runs) == ["INCONSISTENT_RERUNS"]
-    assert set(CODES) == set(CASES) | {"PASSES_DISAGREE", "INCONSISTENT_RERUNS"}
+    alone = EvidenceFacts(unproven_batch="batch 6 of its runner is not here", batch_number=20)
+    assert codes(runs[0], evidence=alone) == ["BATCH_MISSING", "PROVISIONAL_RUNNER"]
+    beyond = {"PASSES_DISAGREE", "INCONSISTENT_RERUNS", "BATCH_MISSING", "PROVISIONAL_RUNNER"}
+    assert set(CODES) == set(CASES) | beyond
 
 
 def test_every_class_is_known() -> None:

@@ -84,6 +84,18 @@ def test_no_piece_of_evidence_may_be_missing(name: str) -> None:
     assert level_of(CONTROLLED_RUN, replace(VERIFIED, **{name: False})).level is not Level.VERIFIED
 
 
+def test_what_a_measurement_lacks_is_said_and_keeps_it_from_being_verified() -> None:
+    lacking = replace(VERIFIED, lacks=("a trace of what ran",))
+    assert level_of(CONTROLLED_RUN, lacking).missing == ("a trace of what ran",)
+
+
+def test_a_processor_has_no_driver_and_no_toolkit() -> None:
+    assert missing_versions((("numpy", "2.4"),), on_cpu=True) == ()
+    device = replace(CONTROLLED_RUN.device, architecture="x86_64")
+    run = replace(CONTROLLED_RUN, device=device, stack=(("os", "Linux"),))
+    assert level_of(run, VERIFIED).missing == ("software versions (framework)",)
+
+
 def test_a_signature_does_not_verify_what_was_not_controlled_or_checked() -> None:
     assert level_of(make_run(stack=FULL), VERIFIED).missing == ("a controlled run",)
     unchecked = replace(

@@ -4,6 +4,7 @@ statement.dsse.json    the envelope
 manifests/<hex>.json   every manifest that the batch made or its runs name, canonical JSON
 plan.json journal.jsonl seed.json facts.json calibration.json outcome.json
 telemetry.json.gz      as the worker wrote them, byte for byte
+links.json             {implementation digest: slug of its project}
 series/<n>.json.gz     the samples: one file a series, named by the runs
 """
 
@@ -31,6 +32,7 @@ SERIES = "series/"
 PLAN, JOURNAL, SEED = "plan.json", "journal.jsonl", "seed.json"
 FACTS, CALIBRATION, OUTCOME = "facts.json", "calibration.json", "outcome.json"
 TELEMETRY = "telemetry.json.gz"
+LINKS = "links.json"
 SUFFIX = ".evidence.zip"
 MEDIA_TYPE = "application/vnd.kernelindex.evidence+zip"
 MAX_ENVELOPE = 32 << 20
@@ -56,11 +58,13 @@ def seal(
     isolation: Mapping[str, Any],
     calibration: Mapping[str, Any],
     toolchain: Mapping[str, Any],
+    links: Mapping[str, str] | None = None,
 ) -> Sealed:
     """Sign a statement over these files and manifests, and pack everything.
 
     ``files`` are those of the batch folder by the names above; ``runner.public_key`` is the
-    signer's. ``Sealed.record_digest`` is what ``ledger.close`` takes.
+    signer's; ``links`` maps implementations to the slugs of their projects, whose manifests
+    are among ``manifests``. ``Sealed.record_digest`` is what ``ledger.close`` takes.
 
     Raises ``EvidenceError``: ``evidence.statement``, ``evidence.archive``, ``evidence.key``.
     """
@@ -72,6 +76,8 @@ def seal(
     named = {manifest_name(one.digest): one for one in manifests}
     written = {name: canonical.dumps(one.document) for name, one in named.items()}
     everything = {**files, **written}
+    if links:
+        everything[LINKS] = canonical.dumps(dict(links)) + b"\n"
     payload = statement.build(
         files=everything,
         manifests={name: one.digest for name, one in named.items()},

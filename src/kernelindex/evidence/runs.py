@@ -115,7 +115,7 @@ def _report(
         *_lacks_protocol(contents, spec),
         *_lacks_samples(spec),
         *_lacks_observation(contents, spec),
-        *_lacks_passes(spec, timed_pass, measured),
+        *_lacks_passes(measured.get(_revision(contents, spec), set()), timed_pass),
     )
     return RunReport(
         digest=run.digest,
@@ -172,11 +172,8 @@ def _lacks_observation(contents: Contents, spec: Mapping[str, Any]) -> Iterator[
         yield "a trace of what ran"
 
 
-def _lacks_passes(
-    spec: Mapping[str, Any], timed_pass: str, measured: Mapping[tuple[str, ...], set[str]]
-) -> Iterator[str]:
+def _lacks_passes(there: set[str], timed_pass: str) -> Iterator[str]:
     """A backward result needs forward and full of the same revision in the same batch."""
-    there = measured.get(_revision(spec), set())
     for companion in COMPANIONS.get(timed_pass, ()):
         if companion not in there:
             yield f"the {companion} pass of the same revision in the same batch"
@@ -187,9 +184,17 @@ def _passes_measured(contents: Contents) -> dict[tuple[str, ...], set[str]]:
     for run in contents.runs():
         spec = run.document["spec"]
         if spec["status"] == "passed" and spec.get("timing"):
-            found[_revision(spec)].add(_timed_pass(contents, spec))
+            found[_revision(contents, spec)].add(_timed_pass(contents, spec))
     return found
 
 
-def _revision(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    return spec["implementationDigest"], spec["workloadDigest"], spec["environmentDigest"]
+def _revision(contents: Contents, spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the passes of one candidate have in common: code, workload, machine, regime."""
+    protocol = contents.spec(spec["protocolDigest"])
+    regime = (
+        (protocol.get("cache") or {}).get("regime"),
+        (protocol.get("load") or {}).get("regime"),
+        protocol.get("execution"),
+    )
+    parts = (spec["implementationDigest"], spec["workloadDigest"], spec["environmentDigest"])
+    return *parts, *(str(one) for one in regime)

@@ -1,7 +1,8 @@
 """Raw samples of one series, and the numbers of a run that must follow from them.
 
-A series file holds ``samplesNs``: generation > round > sample, ns. A run states whole ns,
-so a number counts as equal within half a nanosecond of rounding.
+A series file holds ``samplesNs``: generation > round > sample, ns. Rounds without a sample
+and generations without a round are passed over. A run states whole ns, so a number counts
+as equal within half a nanosecond of rounding.
 """
 
 from __future__ import annotations
@@ -57,16 +58,17 @@ def read_series(data: bytes) -> Any:
 def read_samples(series: Any, field: str = "samplesNs") -> Samples:
     """The samples of a series; raises ValueError where one is no positive finite number."""
     rows = series.get(field) if isinstance(series, dict) else None
-    if not isinstance(rows, list):
-        raise ValueError(f"it has no list {field}")
-    return tuple(tuple(_round(one) for one in _list(rounds)) for rounds in rows)
+    if rows is None:
+        return ()
+    kept = (tuple(_round(one) for one in _list(rounds) if one) for rounds in _list(rows))
+    return tuple(rounds for rounds in kept if rounds)
 
 
 def sample_problems(run: Mapping[str, Any], data: bytes) -> Iterator[str]:
     """Where the ``spec`` of a run says otherwise than the series file it names."""
     try:
         samples = read_samples(read_series(data))
-        found = summarize(samples) if any(map(len, samples)) else None
+        found = summarize(samples) if samples else None
     except ValueError as error:
         yield f"the samples cannot be read: {error}"
         return
@@ -103,8 +105,8 @@ def _same_rounds(stated: Any, found: tuple[tuple[float, ...], ...]) -> bool:
 def _round(values: Any) -> tuple[float, ...]:
     found = tuple(_list(values))
     good = all(type(one) in {int, float} and one > 0.0 and math.isfinite(one) for one in found)
-    if not found or not good:
-        raise ValueError("a round has no sample, or one that is no positive number")
+    if not good:
+        raise ValueError("a sample is no positive number")
     return found
 
 

@@ -23,6 +23,7 @@ from kernelindex.policy.limits import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kernelindex.policy.levels import EvidenceFacts
     from kernelindex.policy.samples import Telemetry
     from kernelindex.registry.hardware import Product
 
@@ -47,6 +48,8 @@ CODES: dict[str, tuple[str, str]] = {
     "TIME_ZONE_UNSTATED": (NOTE, "measured at a local time of an unstated zone"),
     "BOUND_FROM_SCRIPT": (NOTE, "read from the source's script, not from its row"),
     "STALE": (NOTE, "older than a year before the source's newest snapshot"),
+    "BATCH_MISSING": (NOTE, "the batch before it in its runner's sequence is not here"),
+    "PROVISIONAL_RUNNER": (NOTE, "one of the first 20 batches of its runner"),
 }
 """Every doubt that policy itself raises: class and meaning. Sources may add their own."""
 
@@ -57,6 +60,7 @@ STALE_DAYS = 365
 BUSY_SHARE = 0.8
 CLOCK_SPREAD = 0.03
 LEAST_TICKS = 50
+PROVISIONAL_BATCHES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +79,12 @@ def doubts_of(
     newest: str | None = None,
     passes: PassTimes | None = None,
     entry_runs: Sequence[RunFacts] = (),
+    evidence: EvidenceFacts | None = None,
 ) -> tuple[Doubt, ...]:
     """Every doubt about one run, blocking ones first, one of each code.
 
     ``newest`` is the calendar date of its source's newest snapshot; ``passes`` its
-    siblings; ``entry_runs`` all runs of its entry.
+    siblings; ``entry_runs`` all runs of its entry; ``evidence`` what was handed over of it.
     """
     found = [
         *facts.source_doubts,
@@ -89,6 +94,7 @@ def doubts_of(
         *_physical(facts, product),
         *_telemetry(facts.telemetry),
         *_provenance(facts, newest),
+        *_sequence(evidence),
     ]
     if passes is not None and passes_disagree(passes):
         found.append(_doubt("PASSES_DISAGREE", _passes_text(passes)))
@@ -222,6 +228,18 @@ def _provenance(facts: RunFacts, newest: str | None) -> list[Doubt]:
     if newest and facts.observed.date and _days(facts.observed.date, newest) > STALE_DAYS:
         text = f"measured {facts.observed.date}, its source's newest snapshot is of {newest}"
         found.append(_doubt("STALE", text))
+    return found
+
+
+def _sequence(evidence: EvidenceFacts | None) -> list[Doubt]:
+    """What is to be said of the batch's place among its runner's."""
+    if evidence is None:
+        return []
+    found = []
+    if evidence.unproven_batch:
+        found.append(_doubt("BATCH_MISSING", evidence.unproven_batch))
+    if evidence.batch_number is not None and evidence.batch_number <= PROVISIONAL_BATCHES:
+        found.append(_doubt("PROVISIONAL_RUNNER"))
     return found
 
 

@@ -67,13 +67,15 @@ class JudgedEntry:
     """One entry in its place with everything that is said of it.
 
     ``ranked`` has position, rank range, tie group, ratio and verdict to the leader;
-    ``level`` is the highest among the entry's runs; ``doubts`` are the representative's
-    and the entry's, ordered blocks, shifts, note.
+    ``level`` is the highest among the entry's runs and ``run_levels`` has those of runs that
+    handed evidence over; ``doubts`` are the representative's and the entry's, ordered
+    blocks, shifts, note.
     """
 
     ranked: Ranked
     level: LevelReport
     doubts: tuple[Doubt, ...]
+    run_levels: Mapping[str, LevelReport]
     limit: Limit | None
     checklist: Checklist
     latest_stack: bool
@@ -173,15 +175,18 @@ def judge_entry(
     """Everything that is said of one ranked entry."""
     entry, run = ranked.entry, ranked.entry.representative
     spec = context.implementations.get(run.implementation_digest)
+    levels = {one.digest: level_of(one, context.evidence.get(one.digest)) for one in entry.runs}
     return JudgedEntry(
         ranked=ranked,
-        level=highest_level(level_of(one, context.evidence.get(one.digest)) for one in entry.runs),
+        level=highest_level(levels.values()),
+        run_levels={one: level for one, level in levels.items() if one in context.evidence},
         doubts=doubts_of(
             run,
             product=product,
             newest=context.newest.get(run.source),
             passes=context.passes.get(run.digest),
             entry_runs=entry.runs,
+            evidence=context.evidence.get(run.digest),
         ),
         limit=limit_of(run, product),
         checklist=_checklist(spec, run),

@@ -20,6 +20,8 @@ REPLICATION_TOLERANCE = 0.03
 TOOLKITS = frozenset(("cuda", "rocm", "hip"))
 SYSTEM = frozenset(("driver", "os", "kernel"))
 """Names in a stack that are neither toolkit nor framework."""
+CPUS = frozenset(("x86_64", "amd64", "aarch64", "arm64"))
+"""Architectures of processors, which have no driver and no toolkit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,10 @@ class Replication:
 class EvidenceFacts:
     """What is known of a run's evidence; everything defaults to not handed over.
 
-    The first four add to what a run's manifests state; the next three make it verified.
+    The first four add to what a run's manifests state; the next three make it verified,
+    where ``lacks`` is empty: what a complete measurement has and this one has not, in words.
+    ``batch_number`` is its batch's place in its runner's sequence; ``unproven_batch`` says in
+    words that the batch before it is not here.
     """
 
     exact_source: bool = False
@@ -51,10 +56,13 @@ class EvidenceFacts:
     signed_by_approved_key: bool = False
     correctness_passed: bool = False
     calibration_within_limits: bool = False
+    lacks: tuple[str, ...] = ()
     owner: str = ""
     host: str = ""
     gpu: str = ""
     replications: tuple[Replication, ...] = ()
+    batch_number: int | None = None
+    unproven_batch: str | None = None
 
 
 NO_EVIDENCE = EvidenceFacts()
@@ -95,7 +103,7 @@ def highest_level(reports: Iterable[LevelReport]) -> LevelReport:
 
 def missing_for_reproducible(facts: RunFacts, evidence: EvidenceFacts) -> tuple[str, ...]:
     """What another person lacks to run it again, neither stated nor handed over."""
-    unstated = missing_versions(facts.stack)
+    unstated = missing_versions(facts.stack, on_cpu=facts.device.architecture in CPUS)
     versions = f"software versions ({', '.join(unstated)})"
     return _words(
         (evidence.exact_source or SOURCE in facts.stated, "the exact source"),
@@ -107,12 +115,17 @@ def missing_for_reproducible(facts: RunFacts, evidence: EvidenceFacts) -> tuple[
 
 
 @lru_cache(maxsize=1024)
-def missing_versions(stack: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    """Which kinds of software no version is stated for: driver, toolkit, framework."""
+def missing_versions(
+    stack: tuple[tuple[str, str], ...], *, on_cpu: bool = False
+) -> tuple[str, ...]:
+    """Which kinds of software no version is stated for: driver, toolkit, framework.
+
+    A processor has neither driver nor toolkit.
+    """
     names = {name.casefold() for name, _ in stack}
     return _words(
-        ("driver" in names, "driver"),
-        (bool(names & TOOLKITS), "toolkit"),
+        (on_cpu or "driver" in names, "driver"),
+        (on_cpu or bool(names & TOOLKITS), "toolkit"),
         (bool(names - TOOLKITS - SYSTEM), "framework"),
     )
 
@@ -125,6 +138,7 @@ def missing_for_verified(facts: RunFacts, evidence: EvidenceFacts) -> tuple[str,
         (evidence.signed_by_approved_key, "a signature by a runner key this index approved"),
         (checked, "correctness asserted and passed"),
         (evidence.calibration_within_limits, "a calibration inside its limits"),
+        *((False, lacking) for lacking in evidence.lacks),
     )
 
 

@@ -42,6 +42,7 @@ from kernelindex.registry.protocols import pass_of
 
 if TYPE_CHECKING:
     from kernelindex.manifests import Manifest
+    from kernelindex.policy.samples import Samples
 
 CONTROLLED_HARNESS = "kernelindex-runner"
 
@@ -179,8 +180,9 @@ def read_run(
     environment: EnvironmentFacts,
     implementation: ImplementationFacts,
     observation: ObservationFacts,
+    samples: Samples | None = None,
 ) -> RunFacts:
-    """Everything policy may use about one run."""
+    """Everything policy may use about one run; ``samples`` as ``read_samples`` gives them."""
     spec = _spec(run)
     primary = primary_measurement(spec, protocol.spec, workload.spec)
     known = primary if isinstance(primary, Primary) else None
@@ -227,6 +229,7 @@ def read_run(
         stated=read_stated(
             spec, workload.spec, protocol.spec, exact_source=implementation.exact_source
         ),
+        samples=samples if protocol.semantics.profile is Profile.CONTROLLED else None,
         telemetry=read_telemetry(spec),
         extra=_extra(spec),
     )
