@@ -1,0 +1,102 @@
+"""Run a plan on this machine: the worker as a process of its own, its journal told as it grows."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import kernelindex
+from kernelindex.errors import KernelIndexError
+from kernelindex.runner import batch_files
+from kernelindex.runner.plan import plan_to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kernelindex.runner.plan import Plan
+
+    Tell = Callable[[Mapping[str, Any]], None]
+
+WORKER = "kernelindex.runner.worker"
+POLL_SECONDS = 0.1
+PATIENCE_SECONDS = 20.0
+TAIL = 2000
+
+
+class WorkerError(KernelIndexError):
+    """Raised when the worker ended without an outcome; the message has the end of its output."""
+
+    code = "worker.failed"
+
+
+def run_here(plan: Plan, folder: Path, *, tell: Tell | None = None) -> None:
+    """Run a plan into ``folder``, or take it up again where it was cut short.
+
+    ``tell`` gets every entry of the journal as it is written. Interrupted, the worker is
+    asked to stop and the batch keeps what it measured. Raises WorkerError where there is no
+    outcome.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    plan_path = folder.parent / f"{folder.name}.plan.json"
+    batch_files.write_atomic(plan_path, plan_to_json(plan).encode())
+    log_path = folder.parent / f"{folder.name}.log"
+    with log_path.open("ab") as log:
+        worker = _start(plan_path, folder, log.fileno())
+        try:
+            _follow(worker, folder / batch_files.JOURNAL, tell)
+        except BaseException:
+            _stop(worker)
+            raise
+    if not (folder / batch_files.OUTCOME).exists():
+        tail = log_path.read_bytes()[-TAIL:].decode(errors="replace").strip()
+        raise WorkerError(
+            f"the worker ended with {worker.returncode} and no outcome; {log_path} ends: {tail}"
+        )
+
+
+def _start(plan: Path, folder: Path, log: int) -> subprocess.Popen[bytes]:
+    source = str(Path(kernelindex.__file__).parent.parent)
+    command = [sys.executable, "-m", WORKER, str(plan), "--out", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": source}
+    return subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+    )
+
+
+def _follow(worker: subprocess.Popen[bytes], journal: Path, tell: Tell | None) -> None:
+    read = 0
+    while True:
+        ended = worker.poll() is not None
+        read = _tell_new(journal, read, tell)
+        if ended:
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def _tell_new(journal: Path, read: int, tell: Tell | None) -> int:
+    """Tell the whole lines written since; how far the journal has been read."""
+    if tell is None or not journal.exists():
+        return read
+    with journal.open("rb") as file:
+        file.seek(read)
+        data = file.read()
+    whole = data.rfind(b"\n") + 1
+    for line in data[:whole].splitlines():
+        tell(json.loads(line))
+    return read + whole
+
+
+def _stop(worker: subprocess.Popen[bytes]) -> None:
+    """Ask, wait, then kill: the worker ends its candidates and writes its outcome."""
+    worker.send_signal(signal.SIGINT)
+    try:
+        worker.wait(PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.wait()
