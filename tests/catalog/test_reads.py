@@ -51,7 +51,7 @@ def test_slug_that_is_alone_again_is_still_found_by_its_long_form(sqlite_url: st
 def test_digest_prefix_finds_and_kind_restricts(catalog: Catalog) -> None:
     digest = World("rowscale").workload.digest
     assert [one.digest for one in catalog.find(digest[7:19])] == [digest]
-    assert catalog.find(digest[7:19], kind="BenchmarkRun") == []
+    assert catalog.find(digest[7:19], "BenchmarkRun") == []
     assert catalog.find("abc") == []
 
 

@@ -170,7 +170,7 @@ class FakeCatalog:
         self.hits = tuple(hits)
         self.reads: list[str] = []
 
-    def find(self, ident: str, kind: str | None = None) -> list[Found]:
+    def find(self, ident: str, *kinds: str) -> list[Found]:
         self.reads.append("find")
         return []
 

@@ -30,8 +30,8 @@ def test_an_exact_name_asks_the_catalog_nothing() -> None:
 
 def test_a_stored_name_is_found_by_its_alias() -> None:
     class Stored(FakeCatalog):
-        def find(self, ident: str, kind: str | None = None) -> list[Found]:
-            return [Found(kind=kind or "", digest=digest("op"), title="T", via="alias")]
+        def find(self, ident: str, *kinds: str) -> list[Found]:
+            return [Found(kind=kinds[0], digest=digest("op"), title="T", via="alias")]
 
         def operation_of(self, ident: str) -> str | None:
             return "grayscale"

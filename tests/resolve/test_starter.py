@@ -105,9 +105,9 @@ def test_what_is_not_there_is_not_found(starter: Catalog, word: str, ident: str)
 
 def test_several_matches_are_all_listed() -> None:
     class Two(FakeCatalog):
-        def find(self, ident: str, kind: str | None = None) -> list[Found]:
-            kinds = (kind or "", digest(ident)), (kind or "", digest(ident + "2"))
-            return [Found(kind=k, digest=d, title="T", via="digest") for k, d in kinds]
+        def find(self, ident: str, *kinds: str) -> list[Found]:
+            both = digest(ident), digest(ident + "2")
+            return [Found(kind=kinds[0], digest=d, title="T", via="digest") for d in both]
 
     with pytest.raises(AmbiguousError) as caught:
         show_object(Two([]), "environment", "0123abcd")
@@ -124,9 +124,9 @@ def test_a_serving_run_is_shown_by_its_manifest() -> None:
     }
 
     class Serving(FakeCatalog):
-        def find(self, ident: str, kind: str | None = None) -> list[Found]:
+        def find(self, ident: str, *kinds: str) -> list[Found]:
             found = Found(kind="ServingRun", digest=digest(ident), title="S", via="digest")
-            return [found] if kind == "ServingRun" else []
+            return [found] if "ServingRun" in kinds else []
 
         def manifest(self, ident: str) -> StoredManifest:
             return StoredManifest(

@@ -6,18 +6,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, literal_column, select, union_all
+from sqlalchemy import and_, bindparam, literal_column, select, union_all
 
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.rows import Found, StoredManifest
 from kernelindex.catalog.stored import read_body
 from kernelindex.catalog.tables import derived, truth
-from kernelindex.catalog.tables.types import Name
 from kernelindex.ids import parse_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sqlalchemy import Connection
 
@@ -29,20 +28,21 @@ MANIFESTS, NAMES = truth.manifests, derived.names
 class LookupReads(Database):
     """Finds objects by alias, slug or digest."""
 
-    def find(self, ident: str, kind: str | None = None) -> list[Found]:
+    def find(self, ident: str, *kinds: str) -> list[Found]:
         """Everything an identifier names: by exact alias, else slug, else digest prefix.
 
-        A name that several objects share finds them all (``via`` is ``name``).
+        A name that several objects share finds them all (``via`` is ``name``). Of some kinds:
+        what it names of each, one after the other.
         """
-        prefix = parse_prefix(ident)
-        values = {"ident": ident, "kind": kind, **_range_of(prefix or NO_DIGEST)}
         with self.reading() as conn:
-            rows = BY_ANY_NAME.rows(conn, **values)
-            for via in ("alias", "slug", "name"):
-                found = _found((row for row in rows if row.via == via), via)
-                if found:
-                    return found
-            return _by_former_name(conn, ident, kind) or _found(rows, "digest")
+            rows = _by_any_name(conn, ident, kinds)
+            if not kinds:
+                return _best_found(conn, rows, ident)
+            return [
+                one
+                for kind in kinds
+                for one in _best_found(conn, [r for r in rows if r.kind == kind], ident, kind)
+            ]
 
     def manifest(self, digest: str) -> StoredManifest | None:
         """The manifest of a full digest, with its aliases and the sources that tell of it."""
@@ -109,13 +109,12 @@ def _document(row: Any) -> dict[str, Any]:
 
 
 def _named(via: str, *conditions: Any) -> Any:
-    """A statement of what meets the conditions, of the bound ``kind`` where there is one."""
-    kind: Any = bindparam("kind", type_=Name)
+    """A statement of what meets the conditions."""
     return (
         select(MANIFESTS.c.kind, MANIFESTS.c.digest, MANIFESTS.c.title, NAMES.c.slug)
         .add_columns(MANIFESTS.c.stamp, literal_column(f"'{via}'").label("via"))
         .join(NAMES, NAMES.c.digest == MANIFESTS.c.digest, isouter=True)
-        .where(*conditions, (MANIFESTS.c.kind == kind) | kind.is_(None))
+        .where(*conditions)
         .order_by(MANIFESTS.c.kind, MANIFESTS.c.digest)
         .limit(MOST_MATCHES)
     )
@@ -124,21 +123,43 @@ def _named(via: str, *conditions: Any) -> Any:
 _IDENT: Any = bindparam("ident")
 _ALIASED = select(truth.aliases.c.digest).where(truth.aliases.c.alias == _IDENT)
 _BETWEEN = (MANIFESTS.c.digest >= bindparam("start"), MANIFESTS.c.digest < bindparam("end"))
-BY_ANY_NAME = Prepared(
-    union_all(
-        *(
-            select(_named(via, *conditions).subquery())
-            for via, conditions in (
-                ("alias", (MANIFESTS.c.digest.in_(_ALIASED),)),
-                ("slug", (NAMES.c.slug == _IDENT,)),
-                ("name", (MANIFESTS.c.base_slug == _IDENT,)),
-                ("digest", _BETWEEN),
-            )
-        )
+OF_KINDS = MANIFESTS.c.kind.in_(bindparam("kinds", expanding=True))
+
+
+def _any_name(*of_kinds: Any) -> Prepared:
+    """What is found in each way: a list of kinds of its own text, for a better plan."""
+    ways = (
+        ("alias", MANIFESTS.c.digest.in_(_ALIASED)),
+        ("slug", NAMES.c.slug == _IDENT),
+        ("name", MANIFESTS.c.base_slug == _IDENT),
+        ("digest", and_(*_BETWEEN)),
     )
-)
+    return Prepared(
+        union_all(*(select(_named(via, way, *of_kinds).subquery()) for via, way in ways))
+    )
+
+
+BY_ANY_NAME, BY_ANY_NAME_OF_KINDS = _any_name(), _any_name(OF_KINDS)
 BY_FORMER_NAME = _named("slug", MANIFESTS.c.base_slug == _IDENT, *_BETWEEN)
 NO_DIGEST = "-"
+
+
+def _by_any_name(conn: Connection, ident: str, kinds: Sequence[str]) -> list[Any]:
+    values = {"ident": ident, **_range_of(parse_prefix(ident) or NO_DIGEST)}
+    if not kinds:
+        return BY_ANY_NAME.rows(conn, **values)
+    return BY_ANY_NAME_OF_KINDS.rows(conn, kinds=list(kinds), **values)
+
+
+def _best_found(
+    conn: Connection, rows: Sequence[Any], ident: str, kind: str | None = None
+) -> list[Found]:
+    """What was found in the best of the ways that found something."""
+    for via in ("alias", "slug", "name"):
+        found = _found((row for row in rows if row.via == via), via)
+        if found:
+            return found
+    return _by_former_name(conn, ident, kind) or _found(rows, "digest")
 
 
 def _found(rows: Iterable[Any], via: str) -> list[Found]:
@@ -159,8 +180,9 @@ def _by_former_name(conn: Connection, ident: str, kind: str | None) -> list[Foun
     parts = SUFFIXED.fullmatch(ident)
     if parts is None:
         return []
-    values = {"ident": parts["base"], "kind": kind, **_range_of(parts["hex"])}
-    return _found(conn.execute(BY_FORMER_NAME, values), "slug")
+    values = {"ident": parts["base"], **_range_of(parts["hex"])}
+    query = BY_FORMER_NAME if kind is None else BY_FORMER_NAME.where(MANIFESTS.c.kind == kind)
+    return _found(conn.execute(query, values), "slug")
 
 
 def _range_of(prefix: str) -> dict[str, str]:

@@ -50,9 +50,7 @@ def locate(catalog: Reads, word: str, ident: str) -> Found:
 
 def _find(catalog: Reads, kinds: tuple[str, ...], ident: str) -> list[Found]:
     """Everything of these kinds that is so called; a whole digest names one thing at most."""
-    found: list[Found] = []
-    for kind in kinds:
-        found += catalog.find(ident, kind)
-        if found and found[0].digest.removeprefix("sha256:") == ident.removeprefix("sha256:"):
-            break
-    return found
+    found = list(catalog.find(ident, *kinds))
+    asked = ident.removeprefix("sha256:")
+    whole = [one for one in found if one.digest.removeprefix("sha256:") == asked]
+    return whole or found
