@@ -1,0 +1,44 @@
+"""Tensor files from and to numpy arrays, for machines without torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernelindex.runner import tensor_file
+from kernelindex.runner.operations.dtypes import dtype_name, numpy_dtype
+from kernelindex.runner.tensor_file import TensorFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["read_arrays", "write_arrays"]
+
+
+def write_arrays(
+    path: Path, arrays: Mapping[str, Any], meta: Mapping[str, Any] | None = None
+) -> None:
+    """Write arrays under their names; replaces the file whole."""
+    dense = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    kinds = {name: (dtype_name(array.dtype), array.shape) for name, array in dense.items()}
+    parts = {name: memoryview(array.reshape(-1).view(np.uint8)) for name, array in dense.items()}
+    tensor_file._write(path, kinds, parts, meta or {})
+
+
+def read_arrays(path: Path, limit_bytes: int = 1 << 40) -> dict[str, Any]:
+    """All arrays of a file. Raises ``TensorFileError``, also over ``limit_bytes``.
+
+    Raises ``NotFoundError`` for a dtype that numpy does not have.
+    """
+    with tensor_file._open(path) as file:
+        header = tensor_file._header(file, path)
+        total = sum(entry.bytes for entry in header.tensors.values())
+        if total > limit_bytes:
+            raise TensorFileError(f"{path}: {total} bytes of tensors; at most {limit_bytes}")
+        found = {}
+        for name, entry in header.tensors.items():
+            data = tensor_file._slice(file, entry, None)
+            found[name] = np.frombuffer(data, numpy_dtype(entry.dtype)).reshape(entry.shape)
+        return found
