@@ -93,4 +93,4 @@ def _off(seen: Any, wanted: Any) -> float:
 
 
 def _norm(values: Any) -> float:
-    return float((values * values).sum()) ** 0.5
+    return math.sqrt(float((values * values).sum()))
