@@ -1,12 +1,13 @@
-"""Whether a workload can tell right from wrong: every input must matter, every draw must be sound."""
+"""Whether a workload can tell right from wrong: each input must matter, each draw be sound."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.judge.backend import Made
-from kernelindex.runner.judge.comparing import compare, has_nonfinite
+from kernelindex.runner.judge.comparing import compare
 from kernelindex.runner.judge.deciding import decide
+from kernelindex.runner.judge.results import unsound
 from kernelindex.runner.judge.seeds import derive_seed
 
 if TYPE_CHECKING:
@@ -38,15 +39,8 @@ def lint(backend: Backend, point: Point, expectations: Expectations) -> list[dic
 
 def _unsound(expected: Expected) -> Iterator[dict[str, str]]:
     draw = expected.case.draw
-    for name, value in expected.values.items():
-        if expected.tolerances[name].nan == "reject" and has_nonfinite(value):
-            text = f"draw {draw}: the reference's {name} holds a NaN or an infinity"
-            yield {"code": "reference_not_finite", "text": text}
-    for name, found in expected.trusted.items():
-        judged = decide(name, expected.case, found, expected.tolerances[name], None)
-        if judged.code:
-            text = f"draw {draw}: the trusted {expected.trusted_id}: {judged.text}"
-            yield {"code": "trusted_beyond_tolerance", "text": text}
+    for code, text in unsound(expected, list(expected.values)):
+        yield {"code": code, "text": f"draw {draw}: {text}"}
     if expected.trouble:
         yield {"code": "trusted_failed", "text": f"draw {draw}: {expected.trouble}"}
 
@@ -64,9 +58,7 @@ def _idle(
             changed = _with(made, kind, name, other)
             found = backend.compute(expected.case, changed, gradients=gradients)
             if not _moved(expected, found.values):
-                text = (
-                    f"{kind} {name} may be anything: no output or gradient moves beyond tolerance"
-                )
+                text = f"{kind} {name} may be anything: nothing moves beyond its tolerance"
                 yield {"code": "input_does_not_matter", "text": text}
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import KernelIndexError
-from kernelindex.runner.judge.comparing import compare
+from kernelindex.runner.judge.comparing import compare, has_nonfinite
 from kernelindex.runner.judge.deciding import Judged, decide
 from kernelindex.runner.operations.dtypes import dtype_name
 from kernelindex.runner.tensor_file import read_header
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from kernelindex.runner.judge.backend import Backend
     from kernelindex.runner.judge.expecting import Expected
-    from kernelindex.runner.plan import Point
 
-__all__ = ["judge_file", "names_of"]
+__all__ = ["judge_file", "names_of", "unsound"]
 
 SLACK_BYTES = 1 << 20
 SHOWN = 3
@@ -33,13 +32,11 @@ def names_of(expected: Expected, timed_pass: str) -> list[str]:
     return outputs + gradients if timed_pass == "full" else outputs
 
 
-def judge_file(
-    backend: Backend, point: Point, expected: Expected, path: Path, timed_pass: str
-) -> dict[str, Any]:
+def judge_file(backend: Backend, expected: Expected, path: Path, timed_pass: str) -> dict[str, Any]:
     """Status, reason code, text and each output's errors, as the channel's ``compare`` says."""
     names = names_of(expected, timed_pass)
-    if untrusted := _reference_trouble(expected, names):
-        return _result("invalid_reference", "trusted_beyond_tolerance", untrusted, {})
+    for code, text in unsound(expected, names):
+        return _result("invalid_reference", code, text, {})
     refused = _refused_header(expected, path, names)
     if refused is not None:
         return refused
@@ -74,17 +71,17 @@ def _judge(expected: Expected, name: str, got: Any) -> Judged:
     return decide(name, case, found, tolerance, trusted.frobenius if trusted else None)
 
 
-def _reference_trouble(expected: Expected, names: list[str]) -> str:
-    """What is wrong with the reference itself: the trusted implementation is beyond a bound."""
+def unsound(expected: Expected, names: list[str]) -> Iterator[tuple[str, str]]:
+    """Code and text of what is wrong with the reference itself: nothing can be judged by it."""
     for name in names:
-        if name not in expected.trusted:
-            continue
-        judged = decide(
-            name, expected.case, expected.trusted[name], expected.tolerances[name], None
-        )
-        if judged.code:
-            return f"the trusted {expected.trusted_id} fails on draw {expected.case.draw}: {judged.text}"
-    return ""
+        tolerance = expected.tolerances[name]
+        if tolerance.nan == "reject" and has_nonfinite(expected.values[name]):
+            yield "reference_not_finite", f"the reference's {name} holds a NaN or an infinity"
+        if name in expected.trusted:
+            judged = decide(name, expected.case, expected.trusted[name], tolerance, None)
+            if judged.code:
+                text = f"the trusted {expected.trusted_id} is beyond a bound: {judged.text}"
+                yield "trusted_beyond_tolerance", text
 
 
 def _refused_header(expected: Expected, path: Path, names: list[str]) -> dict[str, Any] | None:

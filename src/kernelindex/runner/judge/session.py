@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
-Fields = "Mapping[str, Any]"
-
 
 @dataclass(slots=True)
 class _Loaded:
@@ -100,9 +98,7 @@ class Session:
                 training=training,
             )
             expected = loaded.expectations.answer(question)
-            results[candidate] = judge_file(
-                self._ready, loaded.point, expected, Path(file), str(request["pass"])
-            )
+            results[candidate] = judge_file(self._ready, expected, Path(file), str(request["pass"]))
         return {"results": results}
 
     def lint(self, request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -48,5 +48,5 @@ def _elements(case: Case) -> int:
 def _free_bytes(device: str) -> int:
     if not device.startswith("cuda"):
         return CPU_BYTES
-    free: int = torch.cuda.mem_get_info(device)[0]
-    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(torch.cuda.mem_get_info(device)[0] + cached)
