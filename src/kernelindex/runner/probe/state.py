@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from kernelindex.runner.operations.case import Case
     from kernelindex.runner.plan import Candidate, Point
     from kernelindex.runner.probe.measuring import Meter
-    from kernelindex.runner.probe.work import Sets, Work
+    from kernelindex.runner.probe.sets import Sets
+    from kernelindex.runner.probe.work import Work
 
 # A fill byte of 0xFF reads as NaN in bf16, fp16, fp32 and fp64, and as -1 in integers.
 POISON_BYTE = 0xFF

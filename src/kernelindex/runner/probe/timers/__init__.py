@@ -33,7 +33,8 @@ class Timer(Protocol):
     """Times calls on one device.
 
     ``ready(i)`` makes call ``i`` ready (not timed) and returns it; ``watch`` is called now and
-    then while the host only waits.
+    then while the host only waits. ``hold_ns`` keeps a device busy before every call, and
+    ``lead_ns`` more before the first, so that the host is ahead; a host timer needs neither.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Timer(Protocol):
         *,
         cold: bool,
         hold_ns: float = 0.0,
+        lead_ns: float = 0.0,
         watch: Step | None = None,
     ) -> Taken:
         """Time ``count`` calls one by one."""
