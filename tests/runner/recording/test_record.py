@@ -150,9 +150,11 @@ def test_a_gpu_has_every_part_of_its_device_class(tmp_path: Path) -> None:
     assert spec["hardware"]["timerTickNs"] == 32.0
     assert spec["settings"] == {
         "clocksLocked": False,
-        "powerLimitWatts": 700,
+        "powerLimitWatts": 700.0,
         "eccEnabled": True,
         "clockPolicy": "default",
+        "environmentVariables": {"OMP_NUM_THREADS": "2"},
+        "globalFlags": {"matmul_allow_tf32": False},
     }
     device = read_environment(run.environment).device
     assert (device.product_id, device.ecc, device.power_limit) == ("h200-sxm-141gb", "on", "700 W")
@@ -161,7 +163,7 @@ def test_a_gpu_has_every_part_of_its_device_class(tmp_path: Path) -> None:
 def test_a_processor_is_a_device_of_its_own_with_its_threads(tmp_path: Path) -> None:
     environment = recorded(make_batch(tmp_path))[0].environment
     device = read_environment(environment).device
-    assert (device.vendor, device.product) == ("intel", "Example CPU 9000")
+    assert (device.vendor, device.product) == ("intel", "Intel(R) Example 9000")
     assert (device.architecture, device.form_factor) == ("x86_64", "2 threads")
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unknown"
 MIG_OFF = "none"
-CPU_VENDORS = {"GenuineIntel": "intel", "AuthenticAMD": "amd", "ARM": "arm"}
+CPU_VENDORS = {"intel": "x86_64", "amd": "x86_64", "arm": "aarch64", "neoverse": "aarch64"}
+"""Makers by the word of theirs in a model's name, with the architecture that goes with it."""
 LIBRARIES = ("triton", "numpy")
 """Stated of every environment; a candidate's own packages are added to them."""
 _NOT_TOKEN = re.compile(r"[^a-z0-9]+")
@@ -45,44 +46,62 @@ def build_environment(
 def architecture_of(facts: Mapping[str, Any], *, on_device: bool) -> str:
     """The token of the device's architecture, such as sm_90 or x86_64."""
     if not on_device:
-        machine = _get(_get(facts, "cpu") or {}, "machine", "architecture")
-        return _token(machine or UNKNOWN)
+        cpu = _get(facts, "cpu") or {}
+        usual = CPU_VENDORS.get(_cpu_vendor(cpu), UNKNOWN)
+        return _token(_get(cpu, "machine", "architecture") or usual)
     return _sm(_get(_get(facts, "gpu") or {}, "sm", "architecture"))
 
 
 def _gpu(facts: Mapping[str, Any]) -> dict[str, Any]:
     gpu = _get(facts, "gpu") or {}
     name = str(_get(gpu, "name") or UNKNOWN)
-    match = resolve_gpu(name, memory_bytes=_get(gpu, "memory_bytes"))
+    stated_form = _get(gpu, "form_factor")
+    memory = _get(gpu, "memory_bytes")
+    match = resolve_gpu(name, memory_bytes=memory)
     return _stated(
         vendor=_get(gpu, "vendor") or match.vendor or "nvidia",
         product=name[:200],
         architecture=_sm(_get(gpu, "sm", "architecture")),
-        formFactor=_get(gpu, "form_factor") or match.form_factor,
-        memoryBytes=_get(gpu, "memory_bytes"),
+        formFactor=match.form_factor or stated_form,
+        memoryBytes=memory,
         count=1,
-        migProfile=_get(gpu, "mig_profile", "mig") or MIG_OFF,
+        migProfile=_mig(gpu),
         confidentialComputing=_get(gpu, "confidential_computing"),
         multiprocessors=_get(gpu, "sms", "multiprocessors"),
         l2Bytes=_get(gpu, "l2_bytes"),
-        defaultPowerLimitWatts=_get(gpu, "default_power_limit_watts"),
-        timerTickNs=_get(gpu, "tick_ns") or _get(facts, "tick_ns"),
+        defaultPowerLimitWatts=_get(gpu, "default_power_limit_w", "default_power_limit_watts"),
+        timerTickNs=_get(gpu, "tick_ns") or _tick(facts),
     )
+
+
+def _mig(gpu: Mapping[str, Any]) -> str | None:
+    """``none`` where MIG is off; not stated where nobody asked, or a slice is not named."""
+    if _get(gpu, "mig_profile"):
+        return str(_get(gpu, "mig_profile"))
+    return MIG_OFF if gpu.get("mig") is False else None
 
 
 def _cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
     """A processor as the device; how many threads it may use is part of its class."""
     cpu = _get(facts, "cpu") or {}
-    vendor = CPU_VENDORS.get(str(_get(cpu, "vendor")), _token(_get(cpu, "vendor") or UNKNOWN))
-    threads = _get(cpu, "threads", "logical_cores", "cores")
+    threads = _get(facts, "threads") or _get(cpu, "threads", "logical_cores")
     return _stated(
-        vendor=vendor,
-        product=str(_get(cpu, "model", "name") or UNKNOWN)[:200],
+        vendor=_cpu_vendor(cpu),
+        product=str(_get(cpu, "model") or UNKNOWN)[:200],
         architecture=architecture_of(facts, on_device=False),
         formFactor=f"{threads} threads" if threads else None,
         count=1,
-        timerTickNs=_get(cpu, "tick_ns") or _get(facts, "tick_ns"),
+        timerTickNs=_tick(facts),
     )
+
+
+def _cpu_vendor(cpu: Mapping[str, Any]) -> str:
+    words = _token(_get(cpu, "model") or "").split("_")
+    return next((vendor for vendor in CPU_VENDORS if vendor in words), UNKNOWN)
+
+
+def _tick(facts: Mapping[str, Any]) -> Any:
+    return _get(_get(facts, "timer") or {}, "tick_ns")
 
 
 def _software(
@@ -90,45 +109,56 @@ def _software(
 ) -> dict[str, Any]:
     known = _get(facts, "packages") or {}
     torch = _get(facts, "torch") or known.get("torch")
-    system = _get(facts, "os", "operating_system", "system")
     libraries = {
         _token(name): str(version)
         for name in (*LIBRARIES, *packages)
         if name != "torch" and (version := known.get(name) or _get(facts, name))
     }
     framework = {"name": "pytorch", "version": str(torch)} if torch else None
+    gpu = _get(facts, "gpu") or {}
     return _stated(
-        operatingSystem=_text(system),
+        operatingSystem=_text(_get(facts, "operating_system")),
         kernel=_text(_get(facts, "kernel")),
-        driver=_text(_get(facts, "driver")) if on_device else None,
+        driver=_text(_get(facts, "driver") or _get(gpu, "driver")) if on_device else None,
         cudaToolkit=_text(_get(facts, "cuda")) if on_device else None,
         framework=framework,
         libraries=libraries or None,
         python=_text(_get(facts, "python")),
-        firmware=_text(_get(_get(facts, "gpu") or {}, "vbios", "firmware")) if on_device else None,
+        firmware=_text(_get(gpu, "firmware")) if on_device else None,
     )
 
 
 def _settings(facts: Mapping[str, Any], *, on_device: bool) -> dict[str, Any]:
+    """Settings in force; clocks count as free where the policy is the device's own."""
+    flags = _get(facts, "global_flags") or {}
+    plain = {_token(name): value for name, value in flags.items() if _is_plain(value)}
+    shared = {
+        "environmentVariables": _get(facts, "environment_variables") or None,
+        "globalFlags": plain or None,
+    }
     if not on_device:
-        return {}
+        return _stated(**shared)
     gpu = _get(facts, "gpu") or {}
-    locked = _get(gpu, "clocks_locked")
-    policy = {True: "locked", False: "default"}.get(locked) if locked is not None else None
+    policy = _get(gpu, "clock_policy")
     return _stated(
-        clocksLocked=locked,
-        powerLimitWatts=_get(gpu, "power_limit_watts"),
+        clocksLocked={"default": False, "locked": True}.get(policy),
+        powerLimitWatts=_get(gpu, "power_limit_w", "power_limit_watts"),
         persistenceMode=_get(gpu, "persistence_mode"),
-        eccEnabled=_get(gpu, "ecc_enabled", "ecc"),
-        clockPolicy=_get(gpu, "clock_policy") or policy,
+        eccEnabled=_get(gpu, "ecc_enabled"),
+        clockPolicy=policy,
+        **shared,
     )
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str)
 
 
 def _host(facts: Mapping[str, Any]) -> dict[str, Any]:
     cpu = _get(facts, "cpu") or {}
     return _stated(
-        cpu=_text(_get(cpu, "model", "name")),
-        logicalCores=_get(cpu, "logical_cores", "cores"),
+        cpu=_text(_get(cpu, "model")),
+        logicalCores=_get(cpu, "logical_cores"),
         memoryBytes=_get(cpu, "memory_bytes"),
     )
 

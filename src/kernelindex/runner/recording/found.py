@@ -32,10 +32,10 @@ _ERRORS = {
     "matchedRatio": ("matched", "matchedRatio"),
 }
 _RANGES = {
-    "smClockMhz": ("smClockMhz", "sm_clock_mhz"),
-    "memoryClockMhz": ("memoryClockMhz", "memory_clock_mhz"),
-    "powerWatts": ("powerWatts", "power_watts"),
-    "temperatureCelsius": ("temperatureCelsius", "temperature_celsius"),
+    "smClockMhz": ("sm_mhz", "smMhz", "smClockMhz"),
+    "memoryClockMhz": ("memory_mhz", "memoryMhz", "memoryClockMhz"),
+    "powerWatts": ("power_w", "powerW", "powerWatts"),
+    "temperatureCelsius": ("temperature_c", "temperatureC", "temperatureCelsius"),
 }
 
 
@@ -107,7 +107,7 @@ def build_telemetry(batch: Batch, series: Series) -> dict[str, Any] | None:
 def _counts(rounds: list[Mapping[str, Any]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, keys in (
-        ("otherProcesses", ("otherProcesses", "other_processes")),
+        ("otherProcesses", ("other_processes", "otherProcesses")),
         ("eccErrors", ("eccErrors", "ecc_errors")),
     ):
         values = [_number(_first(one, keys)) for one in rounds]
