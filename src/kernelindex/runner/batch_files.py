@@ -18,6 +18,7 @@ import gzip
 import hashlib
 import json
 import os
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -144,11 +145,16 @@ class Journal:
         if check.problem:
             raise ValueError(f"{self._path}: {check.problem}; start a new batch folder")
         self.lines, self.head = check.lines, check.head
+        self._lock = threading.Lock()
         if torn:
             self.write("torn_line_cut", bytes=torn)
 
     def write(self, event: str, **fields: Any) -> None:
         """Append one entry and make it durable."""
+        with self._lock:
+            self._append(event, fields)
+
+    def _append(self, event: str, fields: Mapping[str, Any]) -> None:
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         body = {"line": self.lines + 1, "previous": self.head, "at": at, "event": event, **fields}
         line = dump_json(body)

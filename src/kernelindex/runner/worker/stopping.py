@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
     from kernelindex.runner.plan import Rules
 
-Generation = dict[str, Any]
 
-
-def wants_another(done: Sequence[Generation], rules: Rules) -> bool:
+def wants_another(done: Sequence[Mapping[str, Any]], rules: Rules) -> bool:
     """Whether a point needs another generation after those ``done``.
 
     Between the plan's least and most, another one is wanted while the widest 95 % interval
@@ -28,7 +26,7 @@ def wants_another(done: Sequence[Generation], rules: Rules) -> bool:
     return widest_half_width(done) > rules.half_width_target
 
 
-def widest_half_width(done: Sequence[Generation]) -> float:
+def widest_half_width(done: Sequence[Mapping[str, Any]]) -> float:
     """The largest half width of log ratios over pairs; infinite with one generation."""
     if len(done) < 2:
         return float("inf")
@@ -41,7 +39,7 @@ def widest_half_width(done: Sequence[Generation]) -> float:
     return widest
 
 
-def _medians(done: Sequence[Generation]) -> Mapping[str, Mapping[str, list[list[float]]]]:
+def _medians(done: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, list[list[float]]]]:
     """Round medians, regime > candidate > generation > round."""
     found: dict[str, dict[str, list[list[float]]]] = {}
     for generation in done:

@@ -1,0 +1,182 @@
+"""Correctness before timing and of randomly chosen timed calls, through the judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.runner.channel import Refused, Reply
+from kernelindex.runner.dataclass_json import to_json
+from kernelindex.runner.worker.bench import side_by_side
+from kernelindex.runner.worker.replies import first_refusal, read_details, read_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kernelindex.runner.plan import Point
+    from kernelindex.runner.worker.bench import Bench
+    from kernelindex.runner.worker.members import Member
+    from kernelindex.runner.worker.processes import Process
+
+GRADIENT_PASSES = frozenset(("backward", "full"))
+_OFFSETS = 1 << 20
+
+
+@dataclass(slots=True)
+class Judge:
+    """The judge's process at one point; ``problem`` is why it can judge no more."""
+
+    bench: Bench
+    process: Process
+    point: Point
+    problem: Refused | None = None
+    made: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def ask(self, command: str, **fields: Any) -> Reply | None:
+        """The reply, or None: a judge that fails makes the reference invalid, not candidates."""
+        answer = self.process.ask(command, self.bench.long_timeout_s, **fields)
+        if isinstance(answer, Reply):
+            return answer
+        text = f"the judge failed at {command}: {answer.code}: {answer.text}"
+        self.problem = Refused("invalid_reference", "judge_failed", text)
+        self.bench.journal.write("judge_failed", command=command, code=answer.code, text=text[:500])
+        return None
+
+    def open(self) -> None:
+        """Greet it and hand it the point."""
+        greeted = self.ask("hello", device=self.bench.plan.device)
+        if greeted is not None:
+            self.bench.facts.setdefault("judge", read_details(greeted.fields.get("facts")))
+            self.ask("point", point=to_json(self.point), operation=self.point.operation)
+
+    def make(self, draw: str, seed: str, sets: int, folder: Path) -> Mapping[str, Any] | None:
+        """Make the input files of a draw; None where it cannot."""
+        folder.mkdir(parents=True, exist_ok=True)
+        reply = self.ask("make", draw=draw, seed=seed, sets=sets, dir=str(folder))
+        if reply is None:
+            return None
+        self.made[draw] = reply.fields
+        return reply.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One checked call: which contents of which draw."""
+
+    draw: str
+    timed_pass: str
+    set: int
+    refresh: int
+
+
+def check_draws(judge: Judge, members: Sequence[Member], generation: int) -> None:
+    """Check every member on every draw; ``own`` comes last, so its inputs stay loaded."""
+    bench, draws = judge.bench, judge.point.draws
+    for draw in (*draws[1:], draws[0]):
+        bench.check_time()
+        sets = bench.rules.rotation_sets if draw == draws[0] else 1
+        folder = bench.places.empty_inputs() / draw
+        seed = bench.derive("inputs", judge.point.id, generation)
+        made = judge.make(draw, seed, sets, folder)
+        if made is None:
+            break
+        files = {"sets": made["sets"], "upstream": made["upstream"]}
+        _load_inputs(bench, [one for one in members if one.open_passes()], files)
+        random = bench.random("check", judge.point.id, generation, draw)
+        for timed_pass in judge.point.passes:
+            offset = random.below(_OFFSETS)
+            _check_pass(judge, members, Asked(draw, timed_pass, random.below(sets), offset))
+    if judge.problem is not None:
+        for member in members:
+            member.fail(None, judge.problem)
+
+
+def _load_inputs(bench: Bench, members: Sequence[Member], files: Mapping[str, Any]) -> None:
+    def load(member: Member) -> None:
+        member.ask(None, "inputs", bench.long_timeout_s, **files)
+
+    side_by_side(members, load)
+
+
+def _check_pass(judge: Judge, members: Sequence[Member], asked: Asked) -> None:
+    if judge.problem is not None:
+        return
+    callers = [one for one in members if asked.timed_pass in one.open_passes()]
+    files: dict[str, str] = {}
+
+    def call(member: Member) -> None:
+        path = call_to_file(judge.bench, member, asked)
+        if path is not None:
+            files[member.id] = str(path)
+
+    side_by_side(callers, call)
+    results = compare(judge, files, asked)
+    for member in callers:
+        if member.id in files:
+            note_result(member, asked, results.get(member.id), timed=False)
+    remove_files(files.values())
+
+
+def call_to_file(bench: Bench, member: Member, asked: Asked) -> Path | None:
+    """One checked call with its outputs in a file; None after a refusal, which is noted."""
+    path = member.process.place.out / f"{asked.draw}-{asked.timed_pass}.kit"
+    fields = {"set": asked.set, "refresh": asked.refresh, "out": str(path), "poison": True}
+    reply = member.ask(asked.timed_pass, "call", bench.long_timeout_s, **fields)
+    if reply is None:
+        return None
+    return path if note_guards(member, asked.timed_pass, reply) else None
+
+
+def note_guards(member: Member, timed_pass: str, reply: Reply) -> bool:
+    """Note what the guards saw; False where one of the findings refuses the pass."""
+    findings = read_findings(reply.fields, "guards")
+    for one in findings:
+        if not one["status"]:
+            member.doubt(timed_pass, one["code"], "note", one["text"])
+    refused = first_refusal(findings)
+    if refused is not None:
+        member.fail(timed_pass, refused)
+    return refused is None
+
+
+def compare(judge: Judge, files: Mapping[str, str], asked: Asked) -> Mapping[str, Any]:
+    """The judge's results by candidate, with the trusted one's outputs as denominator."""
+    if not files:
+        return {}
+    reply = judge.ask(
+        "compare",
+        files=dict(files),
+        draw=asked.draw,
+        set=asked.set,
+        refresh=asked.refresh,
+        trusted=files.get(judge.point.trusted or ""),
+        **{"pass": asked.timed_pass},
+    )
+    results = reply.fields.get("results") if reply else None
+    return results if isinstance(results, dict) else {}
+
+
+def note_result(
+    member: Member, asked: Asked, result: Mapping[str, Any] | None, *, timed: bool
+) -> None:
+    """Keep what a comparison found; a wrong answer refuses the pass."""
+    if result is None:
+        return
+    if timed:
+        member.checked[asked.timed_pass] = member.checked.get(asked.timed_pass, 0) + 1
+    kept = member.found.setdefault("correctness", {}).setdefault(asked.timed_pass, {})
+    kept.setdefault("draws", {})[asked.draw] = result.get("outputs") or {}
+    if result.get("status") == "passed":
+        return
+    reason, text = str(result.get("reason") or ""), str(result.get("text") or "")
+    refused = Refused(str(result.get("status")), reason, text)
+    if timed and refused.status != "invalid_reference":
+        refused = Refused("suspected_reward_hack", "wrong_when_timed", f"{reason}: {text}")
+    member.fail(asked.timed_pass, refused)
+
+
+def remove_files(paths: Any) -> None:
+    """Outputs are large; they go once they are judged."""
+    for path in paths:
+        Path(path).unlink(missing_ok=True)

@@ -1,0 +1,171 @@
+"""One generation of one point: fresh processes, correctness, examination, rounds."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.runner.worker.anchor import AnchorProbe
+from kernelindex.runner.worker.bench import side_by_side
+from kernelindex.runner.worker.checking import Judge, check_draws
+from kernelindex.runner.worker.preparing import (
+    compile_members,
+    examine_all,
+    load_members,
+    start_members,
+)
+from kernelindex.runner.worker.rounds import Rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kernelindex.runner.plan import Candidate, Point
+    from kernelindex.runner.worker.bench import Bench
+    from kernelindex.runner.worker.members import Member
+
+Wanted = tuple["Candidate", tuple[str, ...]]
+_TOO_LARGE = "resource_exceeded"
+
+
+@dataclass(slots=True)
+class Conduct:
+    """Runs a generation; candidates that do not fit into memory together run apart."""
+
+    bench: Bench
+    point: Point
+    generation: int
+    wanted: Sequence[Wanted]
+
+    def run(self) -> dict[str, Any]:
+        """The generation's record; raises CutShortError when the time is over."""
+        started = time.monotonic()
+        groups: list[list[Wanted]] = [list(self.wanted)]
+        parts: list[dict[str, Any]] = []
+        while groups:
+            group = groups.pop(0)
+            part, apart = self._run_group(group, len(parts))
+            parts.append(part)
+            groups += apart
+        record = _merged(parts)
+        record["seconds"] = time.monotonic() - started
+        return record | {"point": self.point.id, "generation": self.generation}
+
+    def _run_group(
+        self, group: Sequence[Wanted], number: int
+    ) -> tuple[dict[str, Any], list[list[Wanted]]]:
+        bench = self.bench
+        processes = []
+        try:
+            judge = Judge(bench, bench.start_judge(), self.point)
+            processes.append(judge.process)
+            anchor = AnchorProbe(bench, bench.start_probe("anchor"))
+            processes.append(anchor.process)
+            members = start_members(bench, self.point, group)
+            processes += [one.process for one in members]
+            return self._measure(judge, anchor, members, number)
+        finally:
+            side_by_side(processes, bench.end)
+
+    def _measure(
+        self, judge: Judge, anchor: AnchorProbe, members: list[Member], number: int
+    ) -> tuple[dict[str, Any], list[list[Wanted]]]:
+        self._prepare(judge, anchor, members, number)
+        apart = self._set_apart(members) if len(members) > 1 else []
+        left = {one.id for group in apart for one, _ in group}
+        members = [one for one in members if one.id not in left]
+        self._say("warm-up and examination")
+        examine_all(self.bench, members, fully=self.generation == 0)
+        anchor.warm(self.bench.rules.warmup_seconds)
+        random = self.bench.random("rounds", self.point.id, self.generation, number)
+        rounds = Rounds(self.bench, judge, members, anchor, random)
+        self._say(f"{self.bench.rules.rounds} rounds")
+        rounds.run()
+        for member in members:
+            self._finish(member, apart=number > 0)
+        orders = [[members[place].id for place in order] for order in rounds.orders]
+        record = {
+            "members": {one.id: one.to_json() for one in members},
+            "anchor": anchor.to_json(),
+            "orders": orders,
+        }
+        if self.generation == 0 and number == 0:
+            record["selfcheck"] = anchor.selfcheck()
+        return record, apart
+
+    def _prepare(
+        self, judge: Judge, anchor: AnchorProbe, members: Sequence[Member], number: int
+    ) -> None:
+        bench = self.bench
+        self._say(f"starting {len(members)} candidates")
+        random = bench.random("pads", self.point.id, self.generation, number)
+        jobs: list[Callable[[], None]] = [
+            judge.open,
+            anchor.open,
+            lambda: load_members(bench, self.point, members, random),
+        ]
+        side_by_side(jobs, lambda job: job())
+        bench.check_time()
+        self._say("correctness")
+        check_draws(judge, members, self.generation)
+        if self.generation == 0 and number == 0 and judge.problem is None:
+            lint = judge.ask("lint")
+            findings = lint.fields.get("findings") if lint else None
+            bench.journal.write("lint", point=self.point.id, findings=findings or [])
+        if judge.problem is None:
+            judge.ask("free")
+        compile_members(bench, members)
+
+    def _set_apart(self, members: Sequence[Member]) -> list[list[Wanted]]:
+        """Groups for candidates that ran out of memory beside the others."""
+        large = [one for one in members if _ran_out_of_memory(one)]
+        if not large:
+            return []
+        names = [one.id for one in large]
+        self.bench.journal.write("swapped", point=self.point.id, candidates=names)
+        self._say(f"does not fit beside the others, measured apart: {', '.join(names)}")
+        wanted = [(one.candidate, one.passes) for one in large]
+        if len(large) < len(members):
+            return [wanted]
+        return [[one] for one in wanted]
+
+    def _finish(self, member: Member, *, apart: bool) -> None:
+        if apart:
+            for timed_pass in member.passes:
+                text = "its memory did not fit beside the others': its rounds ran apart"
+                member.doubt(timed_pass, "NOT_INTERLEAVED", "note", text)
+        discarded = member.process.output.discarded
+        if discarded:
+            member.found["output"] = {"discardedBytes": discarded}
+        self._journal_failures(member)
+
+    def _journal_failures(self, member: Member) -> None:
+        for timed_pass, refused in member.failures.items():
+            self.bench.journal.write(
+                "refused",
+                point=self.point.id,
+                generation=self.generation,
+                candidate=member.id,
+                timed_pass=timed_pass,
+                status=refused.status,
+                code=refused.code,
+            )
+            self._say(f"{member.id} {timed_pass}: {refused.status} ({refused.code})")
+
+    def _say(self, text: str) -> None:
+        self.bench.say(f"{self.point.id} generation {self.generation}: {text}")
+
+
+def _ran_out_of_memory(member: Member) -> bool:
+    return any(one.status == _TOO_LARGE for one in member.failures.values())
+
+
+def _merged(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One record of the groups of a generation; the first group's anchor is the anchor."""
+    merged: dict[str, Any] = {"members": {}, "anchor": parts[0]["anchor"], "orders": []}
+    for part in parts:
+        merged["members"] |= part["members"]
+        merged["orders"].append(part["orders"])
+    if "selfcheck" in parts[0]:
+        merged["selfcheck"] = parts[0]["selfcheck"]
+    return merged

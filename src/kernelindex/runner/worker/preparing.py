@@ -1,0 +1,165 @@
+"""Everything before the rounds: start, load, warm up; traits, traces and audits once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelindex.runner.channel import Refused
+from kernelindex.runner.dataclass_json import to_json
+from kernelindex.runner.worker.audit import check_slope
+from kernelindex.runner.worker.bench import side_by_side
+from kernelindex.runner.worker.members import Member, regimes_of
+from kernelindex.runner.worker.replies import (
+    first_refusal,
+    malformed,
+    read_details,
+    read_findings,
+    read_number,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.runner.plan import Candidate, Point
+    from kernelindex.runner.worker.bench import Bench
+    from kernelindex.stats import Random
+
+_SENTINEL_STATUSES = frozenset(("unsupported",))
+
+
+def start_members(
+    bench: Bench, point: Point, candidates: Sequence[tuple[Candidate, tuple[str, ...]]]
+) -> list[Member]:
+    """Start a process for each candidate with the passes still asked of it."""
+    return [
+        Member(one, bench.start_probe(f"{point.id}-{one.id}"), passes) for one, passes in candidates
+    ]
+
+
+def load_members(bench: Bench, point: Point, members: Sequence[Member], random: Random) -> None:
+    """Greet and load all of them side by side, each with a pad of its own size first."""
+    pads = [random.below(bench.rules.pad_bytes + 1) for _ in members]
+
+    def load(pair: tuple[Member, int]) -> None:
+        member, pad = pair
+        fields = bench.hello(member.process) | {"pad_bytes": pad}
+        greeted = member.ask(None, "hello", bench.long_timeout_s, **fields)
+        if greeted is None:
+            return
+        bench.facts.setdefault("probe", read_details(greeted.fields.get("facts")))
+        loaded = member.ask(
+            None,
+            "load",
+            bench.long_timeout_s,
+            point=to_json(point),
+            candidate=to_json(member.candidate),
+            plan_dir=str(bench.plan_folder),
+        )
+        if loaded is not None:
+            member.found["loaded"] = read_details(dict(loaded.fields))
+
+    side_by_side(list(zip(members, pads, strict=True)), load)
+
+
+def compile_members(bench: Bench, members: Sequence[Member]) -> None:
+    """Every pass and regime once, side by side: what compiles, compiles now."""
+
+    def warm(member: Member) -> None:
+        for timed_pass in member.passes:
+            for regime in regimes_of(timed_pass, bench.rules):
+                if timed_pass not in member.open_passes():
+                    break
+                member.ask(
+                    timed_pass,
+                    "warm",
+                    bench.long_timeout_s,
+                    seconds=0.0,
+                    calls=1,
+                    **_without_pass(regime.request()),
+                )
+
+    side_by_side(members, warm)
+
+
+def warm_member(bench: Bench, member: Member, timed_pass: str) -> None:
+    """Warm up alone until steady; how long a call takes decides how many are timed."""
+    regime = next(regimes_of(timed_pass, bench.rules))
+    rules = bench.rules
+    reply = member.ask(
+        timed_pass,
+        "warm",
+        bench.timeout_s,
+        seconds=rules.warmup_seconds,
+        calls=rules.warmup_calls,
+        **_without_pass(regime.request()),
+    )
+    if reply is None:
+        return
+    member.note("warm", timed_pass, read_details(dict(reply.fields)))
+    middle = read_number(reply.fields.get("median_ns"), 0.0)
+    if middle <= 0:
+        member.fail(timed_pass, malformed("warm: wanted a median_ns above 0"))
+        return
+    member.median_ns[timed_pass] = middle
+
+
+def examine_member(bench: Bench, member: Member, timed_pass: str) -> None:
+    """Traits, trace and audits, untimed; one that is not supported is left out."""
+    for topic in ("traits", "trace"):
+        reply = _ask_if_supported(bench, member, timed_pass, topic)
+        if reply is not None:
+            member.note(topic, timed_pass, read_details(reply))
+    listed = _ask_if_supported(bench, member, timed_pass, "audits") or {}
+    names = listed.get("names")
+    for name in names[:50] if isinstance(names, list) else []:
+        if timed_pass not in member.open_passes():
+            return
+        _audit(bench, member, timed_pass, str(name))
+
+
+def _audit(bench: Bench, member: Member, timed_pass: str, name: str) -> None:
+    fields = _ask_if_supported(bench, member, timed_pass, "audit", name=name)
+    if fields is None:
+        return
+    findings = read_findings(fields, "findings")
+    member.found.setdefault("audits", {}).setdefault(timed_pass, {})[name] = findings
+    for one in findings:
+        if not one["status"]:
+            member.doubt(timed_pass, one["code"], "note", one["text"])
+    refused = first_refusal(findings)
+    if refused is not None:
+        member.fail(timed_pass, refused)
+
+
+def _ask_if_supported(
+    bench: Bench, member: Member, timed_pass: str, command: str, **fields: str
+) -> dict[str, object] | None:
+    """The fields of an examination, or None; one that fails is a doubt, unless it ended all."""
+    if timed_pass not in member.open_passes():
+        return None
+    answer = member.process.ask(command, bench.long_timeout_s, **{"pass": timed_pass}, **fields)
+    if not isinstance(answer, Refused):
+        return dict(answer.fields)
+    if not member.process.alive:
+        member.fail(timed_pass, answer)
+    elif answer.status not in _SENTINEL_STATUSES:
+        text = f"{command}: {answer.code}: {answer.text}"
+        member.doubt(timed_pass, f"{command}_failed", "note", text[:500])
+    return None
+
+
+def examine_all(bench: Bench, members: Sequence[Member], *, fully: bool) -> None:
+    """Strictly one process at a time: warm up, examine (where ``fully``), check the slope."""
+    for member in members:
+        for timed_pass in member.passes:
+            bench.check_time()
+            if timed_pass in member.open_passes():
+                warm_member(bench, member, timed_pass)
+            if fully:
+                examine_member(bench, member, timed_pass)
+            if timed_pass in member.open_passes():
+                check_slope(member, timed_pass, bench.timeout_s)
+
+
+def _without_pass(fields: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if name != "pass"}

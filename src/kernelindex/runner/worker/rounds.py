@@ -1,0 +1,170 @@
+"""The timed part: rounds in balanced order, one process at a time, the anchor after each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.runner.channel import Refused, Reply
+from kernelindex.runner.worker.audit import above_floor, events_within_wall
+from kernelindex.runner.worker.checking import (
+    Asked,
+    call_to_file,
+    compare,
+    note_guards,
+    note_result,
+    remove_files,
+)
+from kernelindex.runner.worker.members import Member, Regime, Timed, regimes_of
+from kernelindex.runner.worker.replies import read_cycles, read_details, read_times
+from kernelindex.runner.worker.schedule import draw_calls, draw_rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from kernelindex.runner.worker.anchor import AnchorProbe
+    from kernelindex.runner.worker.bench import Bench
+    from kernelindex.runner.worker.checking import Judge
+    from kernelindex.stats import Random
+
+_OFFSETS = 1 << 20
+
+
+@dataclass(slots=True)
+class Rounds:
+    """The rounds of one generation of a point for members that run side by side."""
+
+    bench: Bench
+    judge: Judge
+    members: Sequence[Member]
+    anchor: AnchorProbe
+    random: Random
+    orders: list[list[int]] = field(default_factory=list)
+
+    def run(self) -> None:
+        """All rounds; raises CutShortError between two candidates when the time is over."""
+        rules = self.bench.rules
+        self.orders = draw_rounds(len(self.members), rules.rounds, self.random)
+        wanted = self._draw_checks(rules.rounds, rules.checks_per_generation)
+        for number, order in enumerate(self.orders):
+            for place in order:
+                self.bench.check_time()
+                member = self.members[place]
+                self._measure_member(member, wanted.get((number, member.id)))
+                self.anchor.sample(member.id)
+            self.anchor.end_round()
+
+    def _draw_checks(self, rounds: int, checks: int) -> dict[tuple[int, str], Regime]:
+        """Which timed calls are judged: round and member, and the regime within."""
+        wanted = {}
+        for member in self.members:
+            regimes = [one for name in member.passes for one in regimes_of(name, self.bench.rules)]
+            for number in self.random.shuffled(range(rounds))[:checks]:
+                wanted[number, member.id] = regimes[self.random.below(len(regimes))]
+        return wanted
+
+    def _measure_member(self, member: Member, checked: Regime | None) -> None:
+        for timed_pass in member.passes:
+            for regime in regimes_of(timed_pass, self.bench.rules):
+                if timed_pass in member.open_passes():
+                    self._measure(member, regime, check=regime == checked)
+
+    def _measure(self, member: Member, regime: Regime, *, check: bool) -> None:
+        timed = member.timed.setdefault(regime, Timed())
+        dump = member.process.place.out / "timed.kit" if check else None
+        calls, refresh = self._draw_count(member, regime), self.random.below(_OFFSETS)
+        reply = self._request(member, regime, calls, refresh, dump)
+        if reply is None:
+            return
+        refused = keep_times(self.bench, member, regime, timed, reply, calls)
+        if refused is None and note_guards(member, regime.timed_pass, reply) and dump:
+            self._judge_timed(member, regime, reply, dump)
+        if refused is not None:
+            member.fail(regime.timed_pass, refused)
+
+    def _request(
+        self, member: Member, regime: Regime, calls: int, refresh: int, dump: Path | None
+    ) -> Reply | None:
+        rules, fields = self.bench.rules, regime.request()
+        del fields["pass"]
+        return member.ask(
+            regime.timed_pass,
+            "measure",
+            self.bench.timeout_s,
+            calls=calls,
+            refresh=refresh,
+            switch_calls=rules.switch_warmup_calls,
+            switch_seconds=rules.switch_warmup_seconds,
+            idle_seconds=rules.burst_idle_seconds,
+            dump=str(dump) if dump else None,
+            **fields,
+        )
+
+    def _draw_count(self, member: Member, regime: Regime) -> int:
+        rules = self.bench.rules
+        if regime.load == "burst":
+            low = min(rules.min_samples, max(1, rules.burst_samples))
+            return draw_calls(rules.burst_samples, low, max(1, rules.burst_samples), self.random)
+        expected = member.median_ns.get(regime.timed_pass, 1e6)
+        wanted = max(1, round(rules.round_seconds * 1e9 / expected))
+        return draw_calls(
+            min(wanted, rules.max_samples), rules.min_samples, rules.max_samples, self.random
+        )
+
+    def _judge_timed(self, member: Member, regime: Regime, reply: Reply, dump: Path) -> None:
+        """Judge the outputs of the last timed call; the trusted candidate repeats the call."""
+        dumped = read_details(reply.fields.get("dumped"))
+        asked = self._asked(regime, dumped)
+        if asked is None:
+            return
+        trusted = self._trusted_file(member, asked)
+        files = {member.id: str(dump)} | trusted
+        results = compare(self.judge, files, asked)
+        note_result(member, asked, results.get(member.id), timed=True)
+        self.judge.ask("free")
+        remove_files(files.values())
+
+    def _asked(self, regime: Regime, dumped: dict[str, Any]) -> Asked | None:
+        index, offset = dumped.get("set"), dumped.get("refresh")
+        if not isinstance(index, int) or not isinstance(offset, int):
+            return None
+        if not 0 <= index < self.bench.rules.rotation_sets or offset < 0:
+            return None
+        return Asked(self.judge.point.draws[0], regime.timed_pass, index, offset)
+
+    def _trusted_file(self, member: Member, asked: Asked) -> dict[str, str]:
+        trusted = self.judge.point.trusted
+        if trusted is None or trusted == member.id:
+            return {}
+        for other in self.members:
+            if other.id == trusted and asked.timed_pass in other.open_passes():
+                path = call_to_file(self.bench, other, asked)
+                return {trusted: str(path)} if path else {}
+        return {}
+
+
+def keep_times(
+    bench: Bench, member: Member, regime: Regime, timed: Timed, reply: Reply, calls: int
+) -> Refused | None:
+    """Take a reply's samples into the series; the refusal where they cannot be true."""
+    times = read_times(reply.fields.get("samples_ns"), calls)
+    if isinstance(times, Refused):
+        return times
+    timed.samples_ns.append(times)
+    timed.cycles.append(read_cycles(reply.fields.get("cycles"), len(times)))
+    timed.wall_ns.append(reply.wall_ns)
+    timed.telemetry.append(read_details(reply.fields.get("telemetry")))
+    if regime.load == "sustained":
+        member.median_ns[regime.timed_pass] = max(1.0, sorted(times)[len(times) // 2])
+    floor = _floor(bench, member, regime)
+    return events_within_wall(times, reply.wall_ns) or above_floor(times, floor)
+
+
+def _floor(bench: Bench, member: Member, regime: Regime) -> float | None:
+    if regime.cache != "cold":
+        return None
+    for point in bench.plan.points:
+        if any(one is member.candidate for one in point.candidates):
+            return point.limits.floor_ns.get(regime.timed_pass)
+    return None
