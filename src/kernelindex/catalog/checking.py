@@ -170,7 +170,7 @@ def _standings(conn: Connection) -> Iterator[Finding]:
 
 def _ranks(conn: Connection) -> Iterator[Finding]:
     """Every stored cohort, entry and event is what its runs give now."""
-    context = ContextReader(newest_snapshots(conn))
+    context = ContextReader(newest_snapshots(conn), staged=False)
     keys = conn.execute(select(derived.runs.c.cohort_key).distinct()).scalars().all()
     for key in sorted(key for key in keys if key is not None):
         members = [member for _, member in published_members(conn, key, {})]

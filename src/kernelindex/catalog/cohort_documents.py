@@ -224,6 +224,10 @@ def _entry_row(key: str, judged: JudgedEntry, shown: Mapping[str, Shown]) -> Jso
         **number,
         "evidence": str(judged.level.level),
         "evidence_missing": list(judged.level.missing),
+        "run_levels": {
+            digest: {"level": str(report.level), "missing": list(report.missing)}
+            for digest, report in judged.run_levels.items()
+        },
         "doubts": [doubt_json(doubt) for doubt in judged.doubts],
         "limit": limit_json(judged.limit),
         "deployable": judged.checklist.deployable,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import select
 
 from kernelindex.catalog import bulk, heads, publishing, row_tuples
-from kernelindex.catalog.deriving import judge_members, published_members, write_judgement
-from kernelindex.catalog.importing import DONE, insert_change, now_text
-from kernelindex.catalog.judge_context import ContextReader, newest_snapshots
+from kernelindex.catalog.importing import now_text
+from kernelindex.catalog.rejudging import judge_again
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.errors import CatalogError, NotFoundError
 
@@ -69,21 +68,9 @@ def _require_runs(conn: Connection, correction: Correction) -> None:
 
 
 def _judge_again(conn: Connection, digest: str) -> None:
-    """Judge the run's cohort anew and point at the result, all in this transaction.
-
-    The version before stays until the next import cleans up: a running import's versions,
-    which nothing points at either, must not be taken for it.
-    """
+    """Judge the run's cohort anew."""
     query = select(derived.runs.c.cohort_key).where(derived.runs.c.digest == digest)
     key = conn.execute(query).scalar_one_or_none()
-    if key is None:
-        return
-    version = insert_change(conn, "correction", "", digest, state=DONE)
-    members = published_members(conn, key, {digest: heads.standing_of(conn, digest)})
-    judged = judge_members(conn, members, ContextReader(newest_snapshots(conn)))
-    write_judgement(conn, version, judged)
-    table = derived.cohort_heads
-    conn.execute(delete(table).where(table.c.key == key))
-    rows = derived.cohorts
-    new = select(rows.c.key, rows.c.version).where(rows.c.version == version)
-    conn.execute(insert(table).from_select(["key", "version"], new))
+    if key is not None:
+        standing = {digest: heads.standing_of(conn, digest)}
+        judge_again(conn, [key], action="correction", detail=digest, standing=standing)

@@ -51,14 +51,14 @@ NEW, PUBLISHED, WAITING = "new", "published", "waiting"
 def touch_cohorts(conn: Connection, *, everything: bool, sources: set[str]) -> None:
     """Fill ``work_cohorts`` with what must be judged again.
 
-    Cohorts of new runs, of runs whose standing or facts change, and of ``sources`` (their
-    newest snapshot's date changed, on which doubts depend).
+    Cohorts of new runs, of runs whose standing, facts or evidence change, and of
+    ``sources`` (their newest snapshot's date changed, on which doubts depend).
     """
     conn.execute(derived.work_cohorts.delete())
     if everything:
         keys: Any = select(RUNS.c.cohort_key).distinct()
     else:
-        parts = [_of_new_runs(), _of_changed_standing(), *_of_pending()]
+        parts = [_of_new_runs(), _of_changed_standing(), *_of_pending(), *_of_evidence()]
         if sources:
             parts.append(select(RUNS.c.cohort_key).where(RUNS.c.source.in_(sorted(sources))))
         keys = union(*parts)
@@ -93,6 +93,18 @@ def _of_pending() -> tuple[Any, ...]:
     return (
         select(PENDING.c.cohort_key),
         select(RUNS.c.cohort_key).where(RUNS.c.digest.in_(waiting)),
+    )
+
+
+def _of_evidence() -> tuple[Any, ...]:
+    """Every cohort of a runner of which a bundle arrives: its sequence has another member."""
+    keys = select(truth.STAGED["evidence_bundles"].c.key_digest)
+    tables = (truth.evidence_findings, truth.STAGED["evidence_findings"])
+    return tuple(
+        select(RUNS.c.cohort_key)
+        .join(table, table.c.run_digest == RUNS.c.digest)
+        .where(table.c.key_digest.in_(keys))
+        for table in tables
     )
 
 

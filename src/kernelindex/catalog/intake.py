@@ -80,6 +80,30 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceBundle:
+    """A signed bundle; its bytes are the body of the artifact of the same digest.
+
+    ``record_digest`` is of the signed statement, ``key_digest`` of the key that signed it.
+    """
+
+    digest: str
+    statement_type: str
+    record_digest: str
+    key_digest: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceFinding:
+    """What verifying a bundle found of one run, as ``catalog.findings`` reads it."""
+
+    bundle_digest: str
+    run_digest: str
+    key_digest: str
+    finding: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
     """Supersede or retract a run, with who says so and why."""
 
@@ -106,6 +130,8 @@ class Row:
     links: tuple[ProjectLink, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    bundles: tuple[EvidenceBundle, ...] = ()
+    findings: tuple[EvidenceFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 
 from kernelindex.catalog import bulk
 from kernelindex.catalog.cohort_documents import Shown
+from kernelindex.catalog.findings import load_evidence, load_passes
 from kernelindex.catalog.recent import Recent
 from kernelindex.catalog.stored import read_body
 from kernelindex.catalog.tables import truth
@@ -24,10 +25,14 @@ IMPLEMENTATIONS_KEPT = 5_000
 
 
 class ContextReader:
-    """Loads contexts; keeps the implementations it met, which cohorts share."""
+    """Loads contexts; keeps the implementations it met, which cohorts share.
 
-    def __init__(self, newest: dict[str, str]) -> None:
+    With ``staged`` it sees evidence that the running import has not published.
+    """
+
+    def __init__(self, newest: dict[str, str], *, staged: bool = True) -> None:
         self._newest = newest
+        self._staged = staged
         self._implementations: Recent[str, tuple[Shown, Any]] = Recent(IMPLEMENTATIONS_KEPT)
 
     def prepare(
@@ -45,6 +50,8 @@ class ContextReader:
             newest=self._newest,
             implementations={digest: known[1] for digest, known in known_ones.items()},
             retracted_on=_retraction_dates(conn, retracted),
+            evidence=load_evidence(conn, runs, staged=self._staged),
+            passes=load_passes(conn, runs, staged=self._staged),
         )
         return {digest: known[0] for digest, known in known_ones.items()}, context
 

@@ -35,12 +35,16 @@ def raise_generation(conn: Connection) -> None:
 
 
 def publish_truth(conn: Connection) -> None:
-    """Move staged rows into the truth; merges do not depend on the order of arrival."""
+    """Move staged rows into the truth; merges do not depend on the order of arrival.
+
+    A bundle that was verified again says what this version of the code finds.
+    """
     _merge_editions(conn)
     _merge_observations(conn)
     _merge_corrections(conn)
     for table in truth.PUBLISHED:
-        bulk.insert_from(conn, table, truth.STAGED[table.name])
+        newer = ("finding",) if table is truth.evidence_findings else ()
+        bulk.insert_from(conn, table, truth.STAGED[table.name], update=newer)
 
 
 def publish_derived(conn: Connection, version: int) -> None:

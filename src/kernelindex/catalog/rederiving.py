@@ -1,7 +1,8 @@
 """Runs whose facts must be read again because something beside their manifest changed.
 
 That is the source that told of them (several did), the project an implementation is
-linked to, a newer edition of an implementation's metadata, or a part that was missing.
+linked to, a newer edition of an implementation's metadata, a bundle of evidence, or a part
+that was missing.
 """
 
 from __future__ import annotations
@@ -78,7 +79,17 @@ def _told_together(run: Manifest, rows: list[Any]) -> ObservationFacts:
 
 
 def _outdated() -> Any:
-    return union(_told_differently(), _linked_anew(), _renamed(), *_never_read())
+    return union(
+        _told_differently(), _linked_anew(), _renamed(), _newly_evidenced(), *_never_read()
+    )
+
+
+def _newly_evidenced() -> Any:
+    """Published runs of which a bundle arrives: its calibration may be new here."""
+    staged = truth.STAGED["evidence_findings"]
+    return select(staged.c.run_digest).join(
+        truth.manifests, truth.manifests.c.digest == staged.c.run_digest
+    )
 
 
 def _told_differently() -> Any:

@@ -14,7 +14,14 @@ from kernelindex.manifests import digest_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kernelindex.catalog.intake import Artifact, Correction, Observation, Snapshot
+    from kernelindex.catalog.intake import (
+        Artifact,
+        Correction,
+        EvidenceBundle,
+        EvidenceFinding,
+        Observation,
+        Snapshot,
+    )
     from kernelindex.manifests import Manifest
 
 UNNAMED_KINDS = frozenset({"BenchmarkRun", "ServingRun"})
@@ -143,3 +150,24 @@ def artifact_row(artifact: Artifact) -> tuple[Any, ...]:
         artifact.license,
     )
     return (digest_of([*values]), *values)
+
+
+def bundle_row(bundle: EvidenceBundle) -> tuple[Any, ...]:
+    """The row of ``evidence_bundles``."""
+    return (
+        bundle.digest,
+        bundle.statement_type,
+        bundle.record_digest,
+        bundle.key_digest,
+        bundle.number,
+    )
+
+
+def finding_row(finding: EvidenceFinding) -> tuple[Any, ...]:
+    """The row of ``evidence_findings``."""
+    return (
+        finding.bundle_digest,
+        finding.run_digest,
+        finding.key_digest,
+        json_text(dict(finding.finding)),
+    )

@@ -175,6 +175,7 @@ class CohortRow:
 class EntryRow:
     """One ranked candidate of a cohort: a line at a revision on a stack.
 
+    ``run_levels``      {run digest: {level, missing}} of its runs that handed evidence over
     ``line``            {id, title, project, entry_point, restated, restates}
     ``implementation``  {digest, slug, title, project, language}
     ``doubts``          [{code, class, text, shift_ns}]  class: blocks | shifts | note
@@ -206,6 +207,7 @@ class EntryRow:
     ratio_to_leader: float | None
     evidence: str
     evidence_missing: tuple[str, ...]
+    run_levels: Json
     doubts: tuple[Json, ...]
     limit: Json | None
     deployable: bool

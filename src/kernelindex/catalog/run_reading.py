@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from sqlalchemy import bindparam, func, select, union_all
 
 from kernelindex.catalog import bulk, facts_codec, row_tuples
@@ -17,6 +18,7 @@ from kernelindex.catalog.stored import load_manifests
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.policy import cohorts, entries, reading
 from kernelindex.policy.comparison import comparison_key
+from kernelindex.policy.samples_reading import calibration_of, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     """Facts, keys, and the project that the implementation is linked to."""
 
 MANIFESTS_KEPT = 4_000
+CALIBRATIONS_KEPT = 100
+MAX_CALIBRATION = 8 << 20
 FACTS_KEPT = 20_000
 FRESH_KEPT = 10_000
 PARTS = ("workloadDigest", "protocolDigest", "environmentDigest", "implementationDigest")
@@ -53,6 +57,7 @@ class RunReader:
         self._facts: Recent[tuple[str, ...], Any] = Recent(FACTS_KEPT)
         self._projects: Recent[str, str] = Recent(FACTS_KEPT)
         self._keys: Recent[tuple[str, ...], RunKeys] = Recent(FACTS_KEPT)
+        self._calibrations: Recent[str, Any] = Recent(CALIBRATIONS_KEPT)
         self.fresh: Recent[str, RunFacts] = Recent(FRESH_KEPT)
         """Facts read lately, so that judging need not decode them."""
 
@@ -84,6 +89,7 @@ class RunReader:
         self._load_manifests(conn, {spec[part] for spec in specs for part in PARTS})
         self._load_manifests(conn, self._operations_of({s["workloadDigest"] for s in specs}))
         self._load_projects(conn, {spec["implementationDigest"] for spec in specs})
+        self._load_calibrations(conn, {calibration_of(spec) for spec in specs} - {None})
         return [self._read(run, told) for run, told in runs]
 
     def _read(self, run: Manifest, told: reading.ObservationFacts) -> Read | None:
@@ -95,7 +101,10 @@ class RunReader:
         implementation = self._implementation(spec["implementationDigest"], told.source, project)
         if workload is None or protocol is None or environment is None or implementation is None:
             return None
-        facts = reading.read_run(run, workload, protocol, environment, implementation, told)
+        samples = read_samples(spec, self._calibrations.get(calibration_of(spec) or ""))
+        facts = reading.read_run(
+            run, workload, protocol, environment, implementation, told, samples
+        )
         return facts, self._keys_of(facts, spec, workload, protocol), project
 
     def _keys_of(
@@ -161,11 +170,28 @@ class RunReader:
         for manifest in load_manifests(conn, missing, staged=True):
             self._manifests.put(manifest.digest, manifest)
 
+    def _load_calibrations(self, conn: Connection, digests: set[str | None]) -> None:
+        """Load the artifacts that say how finely a batch measured, where they are here."""
+        table = truth.artifact_bodies
+        missing = [one for one in digests if one and self._calibrations.get(one) is None]
+        for part in bulk.chunks(sorted(missing), bulk.IN_CHUNK):
+            query = select(table.c.digest, table.c.body).where(table.c.digest.in_(part))
+            for digest, body in conn.execute(query):
+                self._calibrations.put(digest, _json(body))
+
     def _load_projects(self, conn: Connection, implementations: set[str]) -> None:
         missing = [digest for digest in implementations if self._projects.get(digest) is None]
         projects = linked_projects(conn, missing)
         for digest in missing:
             self._projects.put(digest, projects.get(digest, ""))
+
+
+def _json(body: bytes) -> Any:
+    """An artifact's JSON, or False for anything else."""
+    try:
+        return orjson.loads(body) if len(body) <= MAX_CALIBRATION else False
+    except orjson.JSONDecodeError:
+        return False
 
 
 def linked_projects(conn: Connection, implementations: Sequence[str]) -> dict[str, str]:

@@ -68,7 +68,7 @@ def run_row(
     """
     facts = facts_codec.decode(row.facts)
     product = NO_CONTEXT.product_of(facts)
-    report = level_of(facts)
+    level, missing = _level(facts, entry)
     extra = {"published_at": None, "sources": (facts.source,), **(told or {})}
     return RunRow(
         **_claimed(facts),
@@ -80,8 +80,8 @@ def run_row(
             "title": row.implementation_title,
         },
         rank=_rank(entry),
-        evidence=str(report.level),
-        evidence_missing=report.missing,
+        evidence=level,
+        evidence_missing=missing,
         doubts=_doubts(facts, entry, newest),
         limit=limit_json(limit_of(facts, product)),
         **extra,
@@ -91,6 +91,15 @@ def run_row(
 def represents(digest: str, entry: Mapping[str, Any] | None) -> bool:
     """Whether a run is the one that stands for its stored entry."""
     return entry is not None and entry["run_digest"] == digest
+
+
+def _level(facts: RunFacts, entry: Mapping[str, Any] | None) -> tuple[str, tuple[str, ...]]:
+    """The run's own level, as judged with the evidence it handed over, if it did."""
+    judged = (entry or {}).get("run_levels", {}).get(facts.digest)
+    if judged is not None:
+        return judged["level"], tuple(judged["missing"])
+    report = level_of(facts)
+    return str(report.level), report.missing
 
 
 def _claimed(facts: RunFacts) -> dict[str, Any]:

@@ -127,6 +127,10 @@ class Batch:
                 "corrections",
                 row_tuples.correction_row(correction, self._stager.snapshot.fetched_at),
             )
+        for bundle in row.bundles:
+            self._put("evidence_bundles", row_tuples.bundle_row(bundle))
+        for finding in row.findings:
+            self._put("evidence_findings", row_tuples.finding_row(finding))
         for artifact in row.artifacts:
             self._put("artifacts", row_tuples.artifact_row(artifact))
             if artifact.body is not None:

@@ -27,6 +27,7 @@ IDENTITY = {
     "aliases": ("alias", "kind", "digest", "source"),
     "artifacts": ("id",),
     "corrections": ("id",),
+    "evidence_bundles": ("digest",),
     "project_links": ("implementation_digest", "project", "source"),
 }
 """The first column is looked up, the others are compared."""
@@ -37,6 +38,7 @@ def witness_of(row: Row) -> Witness | None:
     if row.observation is not None:
         return "observations", (row.observation.run_digest, row.observation.source)
     candidates: list[Witness] = [
+        *(("evidence_bundles", (one.digest,)) for one in row.bundles[:1]),
         *(("manifests", (one.digest,)) for one in row.manifests[:1]),
         *(("aliases", (a.alias, a.kind, a.digest, a.source)) for a in row.aliases[:1]),
         *(("artifacts", (row_tuples.artifact_row(a)[0],)) for a in row.artifacts[:1]),

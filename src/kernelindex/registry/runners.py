@@ -6,10 +6,15 @@ that names others is not this runner's.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 
 from kernelindex.registry.resources import load_data
+
+
+_KEY = re.compile(r"ed25519:([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +39,11 @@ class Runner:
 def load_runners() -> tuple[Runner, ...]:
     """Every runner approved by this distribution, in the order of the file."""
     return tuple(Runner(**row) for row in load_data("runners.json")["runners"])
+
+
+def key_digest(key: str) -> str | None:
+    """``sha256:`` of a public key's 32 bytes, which names it; None for a text that is no key."""
+    match = _KEY.fullmatch(key)
+    if match is None:
+        return None
+    return f"sha256:{hashlib.sha256(bytes.fromhex(match[1])).hexdigest()}"

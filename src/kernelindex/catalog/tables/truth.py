@@ -149,19 +149,44 @@ evidence_bundles = Table(
     "evidence_bundles",
     metadata,
     Column("digest", Digest, primary_key=True),
-    Column("statement_type", Words, nullable=False),
-    Column("key_id", Words, nullable=False),
-    Column("received_at", Name, nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    Column("statement_type", Name, nullable=False),
+    Column("record_digest", Digest, nullable=False),
+    Column("key_digest", Digest, nullable=False),
+    Column("number", Integer, nullable=False),
+    Index("ix_evidence_bundles_key_digest", "key_digest", "number"),
 )
+"""Signed bundles by the digest of their bytes, which are an artifact's body."""
 
-evidence_subjects = Table(
-    "evidence_subjects",
+evidence_findings = Table(
+    "evidence_findings",
     metadata,
-    Column("bundle_digest", ForeignKey("evidence_bundles.digest"), primary_key=True),
-    Column("subject_digest", Digest, primary_key=True),
-    Index("ix_evidence_subjects_subject_digest", "subject_digest"),
+    Column("bundle_digest", Digest, primary_key=True),
+    Column("run_digest", Digest, primary_key=True),
+    Column("key_digest", Digest, nullable=False),
+    Column("finding", Words, nullable=False),
+    Index("ix_evidence_findings_run_digest", "run_digest"),
+    Index("ix_evidence_findings_key_digest", "key_digest"),
 )
+"""What verifying a bundle found of each run, here. It does not travel: whoever loads an
+export verifies the bundles again."""
+
+runner_approvals = Table(
+    "runner_approvals",
+    metadata,
+    Column("id", Digest, primary_key=True),
+    Column("at", Name, nullable=False),
+    Column("action", Name, nullable=False),
+    Column("key_digest", Digest, nullable=False),
+    Column("public_key", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("owner", Words, nullable=False),
+    Column("host", Words, nullable=False),
+    Column("actor", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Index("ix_runner_approvals_key_digest", "key_digest", "at"),
+)
+"""Append-only, like the audit log: who approved or revoked a runner's key, when and why.
+It is never exported: approval does not travel."""
 
 community = Table(
     "community",
@@ -241,7 +266,16 @@ def _twin(table: Table) -> Table:
     return Table(f"staged_{table.name}", metadata, Column("change_id", Integer), *columns)
 
 
-PUBLISHED = (manifests, observations, aliases, project_links, corrections, artifacts)
+PUBLISHED = (
+    manifests,
+    observations,
+    aliases,
+    project_links,
+    corrections,
+    artifacts,
+    evidence_bundles,
+    evidence_findings,
+)
 """Truth that an import stages first and publishes together."""
 
 STAGED = {table.name: _twin(table) for table in PUBLISHED}
@@ -259,7 +293,6 @@ EXPORTED = (
     artifacts,
     artifact_bodies,
     evidence_bundles,
-    evidence_subjects,
 )
 """Everything an export holds; what people wrote only where asked for."""
 
