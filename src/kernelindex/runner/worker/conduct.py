@@ -10,6 +10,7 @@ from kernelindex.runner.worker.anchor import AnchorProbe
 from kernelindex.runner.worker.bench import side_by_side
 from kernelindex.runner.worker.checking import Judge, check_draws
 from kernelindex.runner.worker.preparing import (
+    capture_members,
     compile_members,
     examine_all,
     load_members,
@@ -81,6 +82,8 @@ class Conduct:
         rounds = Rounds(self.bench, judge, members, anchor, random)
         self._say(f"{self.bench.rules.rounds} rounds")
         rounds.run()
+        if self.generation == 0:
+            capture_members(self.bench, members)
         for member in members:
             self._finish(member, apart=number > 0)
         orders = [[members[place].id for place in order] for order in rounds.orders]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex.runner.channel import Refused
+from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.dataclass_json import to_json
 from kernelindex.runner.worker.audit import check_slope
 from kernelindex.runner.worker.bench import side_by_side
@@ -56,9 +56,28 @@ def load_members(bench: Bench, point: Point, members: Sequence[Member], random: 
             plan_dir=str(bench.plan_folder),
         )
         if loaded is not None:
-            member.found["loaded"] = read_details(dict(loaded.fields))
+            note_loaded(member, loaded)
 
     side_by_side(list(zip(members, pads, strict=True)), load)
+
+
+def note_loaded(member: Member, loaded: Reply) -> None:
+    """Keep what loading told; what the guards found on import counts for every pass."""
+    findings = read_findings(loaded.fields, "guards")
+    kept = {name: value for name, value in loaded.fields.items() if name != "guards"}
+    member.found["loaded"] = read_details(kept)
+    refused = first_refusal(findings)
+    if refused is not None:
+        member.fail(None, refused)
+
+
+def capture_members(bench: Bench, members: Sequence[Member]) -> None:
+    """Whether each pass can be captured as a graph; last, because a failed one spoils a process."""
+    for member in members:
+        for timed_pass in member.open_passes():
+            answer = member.process.ask("capture", bench.long_timeout_s, **{"pass": timed_pass})
+            if isinstance(answer, Reply):
+                member.note("capture", timed_pass, read_details(dict(answer.fields)))
 
 
 def compile_members(bench: Bench, members: Sequence[Member]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.worker.members import Regime, regimes_of
-from kernelindex.stats import deviation, mean, median, student_t_quantile
+from kernelindex.stats import deviation, median, student_t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,6 +124,8 @@ class _Series:
             for topic in _TOPICS
         }
         warm = found["warm"] or {}
+        capture = _first(one["found"].get("capture", {}).get(timed_pass) for one in members)
+        found["traits"] = {**(found["traits"] or {}), **(capture or {})}
         return {**found, "firstCallNs": warm.get("first_call_ns")}
 
     def _doubts(self, members: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -151,14 +154,12 @@ class _Series:
 
 
 def own_half_width(samples: Sequence[Sequence[Sequence[float]]]) -> float | None:
-    """Relative half width of the 95 % interval of a series' generation medians; None for one."""
-    import math
-
+    """Relative half width of the 95 % interval of a series' generation medians; None below three."""
     logs = [math.log(median([median(one) for one in rounds])) for rounds in samples]
-    if len(logs) < 2:
+    if len(logs) < 3:
         return None
     error = deviation(logs) / math.sqrt(len(logs))
-    return student_t_quantile(0.975, len(logs) - 1) * error if mean(logs) else None
+    return student_t_quantile(0.975, len(logs) - 1) * error
 
 
 def _worse(kept: dict[str, Any] | None, one: dict[str, Any]) -> dict[str, Any]:
