@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kernelindex.runner.channel import Refusal
+from kernelindex.runner.dataclass_json import to_json
 from tests.runner.judge.judging import Judging, rms_point
 
 if TYPE_CHECKING:
@@ -187,7 +189,65 @@ def test_memory_is_let_go_and_made_again(judging: Judging) -> None:
 def test_what_was_not_made_or_does_not_exist_is_refused(judging: Judging) -> None:
     with pytest.raises(Refusal, match="draw 'stress' was not made yet"):
         judging.compare_file(judging.folder / "x", "full", "stress")
+    unknown = to_json(replace(judging.point, operation="nothing"))
     with pytest.raises(Refusal, match="no operation 'nothing'"):
-        body = {"id": "a", "operation": "nothing", "axes": {}, "dtypes": {}, "passes": ["forward"]}
-        candidate = {"id": "a", "entry": "a:b", "passes": ["forward"]}
-        judging.session.point({"point": {**body, "candidates": [candidate]}})
+        judging.session.point({"point": unknown})
+
+
+def test_a_reference_that_the_trusted_implementation_leaves_is_invalid(tmp_path: Path) -> None:
+    narrow = {"y": {"frobenius": 1e-5, "worstRow": 1.0, "errorRatio": 2.0}}
+    result = Judging(tmp_path, rms_point(tolerances=narrow)).judge(eager, "forward")
+    assert (result["status"], result["reason"]) == ("invalid_reference", "trusted_beyond_tolerance")
+    assert result["text"].startswith("the trusted pytorch/RMSNorm is beyond a bound: y: relative")
+
+
+def test_a_sound_workload_has_no_findings(judging: Judging) -> None:
+    for draw in ("own", "stress", "uneven"):
+        judging.make(draw)
+    assert judging.session.lint({}) == {"findings": []}
+
+
+def test_an_input_that_does_not_matter_is_found(judging: Judging, monkeypatch: Any) -> None:
+    from kernelindex.runner.operations import rms_norm
+
+    def forgetful(inputs: Any, case: Any) -> Any:
+        x = inputs["x"]
+        return {"y": x * (x.square().mean(-1, keepdim=True) + EPS).rsqrt()}
+
+    monkeypatch.setattr(rms_norm, "reference", forgetful)
+    judging.make()
+    found = {one["code"]: one["text"] for one in judging.session.lint({})["findings"]}
+    assert found["input_does_not_matter"] == (
+        "input weight may be anything: nothing moves beyond its tolerance"
+    )
+    assert "trusted_beyond_tolerance" in found
+
+
+def test_a_reference_that_is_not_finite_accuses_nobody(judging: Judging, monkeypatch: Any) -> None:
+    from kernelindex.runner.operations import rms_norm
+
+    honest = rms_norm.reference
+
+    def broken(inputs: Any, case: Any) -> Any:
+        return {"y": honest(inputs, case)["y"] / 0.0}
+
+    monkeypatch.setattr(rms_norm, "reference", broken)
+    result = judging.judge(eager, "forward")
+    assert (result["status"], result["reason"]) == ("invalid_reference", "reference_not_finite")
+    codes = [one["code"] for one in judging.session.lint({})["findings"]]
+    assert "reference_not_finite" in codes
+
+
+@pytest.mark.parametrize("rows", [1, 7, 96])
+def test_a_reference_in_slices_of_rows_is_the_same(
+    judging: Judging, monkeypatch: Any, rows: int
+) -> None:
+    from kernelindex.runner.judge import torch_backend
+
+    made = judging.backend.make(judging.case, 1, 2)
+    whole = judging.backend.compute(judging.case, made, gradients=True).values
+    monkeypatch.setattr(torch_backend, "rows_at_once", lambda *_: rows)
+    sliced = judging.backend.compute(judging.case, made, gradients=True).values
+    assert list(sliced) == ["y", "grad_x", "grad_weight"]
+    for name, value in whole.items():
+        torch.testing.assert_close(sliced[name], value, rtol=1e-12, atol=1e-12)

@@ -21,7 +21,7 @@ def write_arrays(
     path: Path, arrays: Mapping[str, Any], meta: Mapping[str, Any] | None = None
 ) -> None:
     """Write arrays under their names; replaces the file whole."""
-    dense = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    dense = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     kinds = {name: (dtype_name(array.dtype), array.shape) for name, array in dense.items()}
     parts = {name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
     tensor_file._write(path, kinds, parts, meta or {})
