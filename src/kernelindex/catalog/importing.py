@@ -18,6 +18,7 @@ from sqlalchemy import insert, select, update
 
 from kernelindex.catalog import bulk, heads, publishing, row_tuples
 from kernelindex.catalog.deriving import judge_touched, touch_cohorts
+from kernelindex.catalog.evidence_levels import level_words
 from kernelindex.catalog.intake import ImportReport
 from kernelindex.catalog.judge_context import newest_snapshots
 from kernelindex.catalog.listings import refresh_listings
@@ -69,11 +70,18 @@ def import_records(
         reach("staged")
         brought = Brought.of_snapshot(known, stager.sources, stager.skipped)
         superseding = derive_and_publish(catalog, change, brought, reader, dry_run=dry_run)
+        said = stager.refusals + ([] if dry_run else _said_of_evidence(catalog))
         if dry_run:
             discard_unfinished(catalog)
         else:
             clean_up(catalog)
-    return _report(stager, superseding, becomes, dry_run=dry_run)
+    report = _report(stager, superseding, becomes, dry_run=dry_run)
+    return replace(report, problems=tuple(said))
+
+
+def _said_of_evidence(catalog: Database) -> list[str]:
+    with catalog.reading_long() as conn:
+        return level_words(conn)
 
 
 @contextmanager

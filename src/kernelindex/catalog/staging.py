@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1_000
 """Source rows a committed batch: about 60 ms of locks, which a small writer waits at most."""
 RECENT_LIMIT = 50_000
+DETAILS_KEPT = 20
 RUN_KINDS = row_tuples.UNNAMED_KINDS
 
 
@@ -50,6 +51,8 @@ class Stager:
         self.stamp = row_tuples.edition_stamp(snapshot)
         self.counts: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
+        self.refusals: list[str] = []
+        """Why bundles of evidence were not taken, the first few in words."""
         self.sources: set[str] = set()
         self._recent: set[str] = set()
 
@@ -57,11 +60,17 @@ class Stager:
         """Take in every record, a committed batch at a time."""
         for batch in bulk.batches(records, BATCH_ROWS):
             rows = [record for record in batch if isinstance(record, Row)]
-            self.skipped.update(r.reason for r in batch if isinstance(r, Skipped))
+            self._skip(record for record in batch if isinstance(record, Skipped))
             self._stage_batch(rows)
             self.counts["read"] += len(batch)
             if progress is not None:
                 progress(self.counts["read"])
+
+    def _skip(self, records: Iterable[Skipped]) -> None:
+        for record in records:
+            self.skipped[record.reason] += 1
+            if record.reason.startswith("evidence.") and len(self.refusals) < DETAILS_KEPT:
+                self.refusals.append(f"{record.where}: {record.detail}")
 
     def _stage_batch(self, rows: list[Row]) -> None:
         """Whatever needs no lock is done without: runs are read between two transactions."""

@@ -36,6 +36,7 @@ LINKS = "links.json"
 SUFFIX = ".evidence.zip"
 MEDIA_TYPE = "application/vnd.kernelindex.evidence+zip"
 MAX_ENVELOPE = 32 << 20
+MAX_BYTES = archive.MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)

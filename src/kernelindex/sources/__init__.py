@@ -73,6 +73,13 @@ SOURCES: tuple[SourceSpec, ...] = (
         takes="folder",
     ),
     SourceSpec(
+        slug="evidence",
+        title="Signed evidence of the runner",
+        help="a bundle (*.evidence.zip) of `ki bench`, or a folder of them",
+        module="kernelindex.sources.evidence",
+        takes="folder",
+    ),
+    SourceSpec(
         slug="starter",
         title="Starter evidence",
         help="the measurements that travel in the package",
