@@ -102,7 +102,7 @@ class Judging:
         upstream = {}
         if made["upstream"]:
             upstream = self.backend.read(Path(made["upstream"][index]), 1 << 30)
-        training = is_training(timed_pass) and self.backend.name == "torch"
+        training = is_training(timed_pass)
         inputs, upstream = refreshed(case, base, upstream, offset, training=training)
         if not upstream or timed_pass == "forward":
             result = function(**inputs)

@@ -88,16 +88,14 @@ class Session:
     def compare(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Judge files of several candidates' results of one call."""
         loaded, results = self._point, {}
-        interfaces = {one.id: one.interface for one in loaded.point.candidates}
+        question = Question(
+            draw=str(request["draw"]),
+            index=int(request["set"]),
+            offset=int(request["refresh"]),
+            training=is_training(str(request["pass"])),
+        )
+        expected = loaded.expectations.answer(question)
         for candidate, file in request["files"].items():
-            training = is_training(request["pass"]) and interfaces.get(candidate) != "numpy"
-            question = Question(
-                draw=str(request["draw"]),
-                index=int(request["set"]),
-                offset=int(request["refresh"]),
-                training=training,
-            )
-            expected = loaded.expectations.answer(question)
             results[candidate] = judge_file(self._ready, expected, Path(file), str(request["pass"]))
         return {"results": results}
 

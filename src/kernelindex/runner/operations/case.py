@@ -104,7 +104,7 @@ def make_case(
     """The case of an operation at ``axes`` (free ones) under its own draw.
 
     ``dtypes`` needs only the ``free`` tensors; the operation's default serves where it has one,
-    and its first distribution where none is named. Raises ``RequestError`` where an axis, dtype
+    and its first distribution where none or ``own`` is named. Raises ``RequestError`` where an axis, dtype
     or distribution lacks or does not exist.
     """
     if isinstance(operation, str):
@@ -124,11 +124,11 @@ def make_case(
 
 def _distribution(operation: Operation, name: str | None) -> str:
     known = operation.distributions
-    if name is not None and name not in known:
+    if name not in (None, "own", *known):
         raise RequestError(
             f"{operation.slug} has no distribution {name!r}; it has: {', '.join(known)}"
         )
-    return name or known[0]
+    return known[0] if name is None or name == "own" else name
 
 
 def _check_axes(operation: Operation, axes: Mapping[str, int]) -> None:
