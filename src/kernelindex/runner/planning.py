@@ -38,6 +38,8 @@ __all__ = [
 TRAINING = ("forward", "backward", "full")
 CPU_DTYPE = "fp32"
 FREE = "free"
+NOT_ASKED = 1.0
+"""A worst row may be off by all of itself where the operation asks nothing of it."""
 
 PROTOCOLS: Mapping[str, Rules] = {
     "records": Rules(),
@@ -136,7 +138,7 @@ def choose_point(ask: Ask) -> Choice:
         tolerances={
             name: Tolerance(
                 frobenius=one.frobenius,
-                worst_row=one.worst_row or 0.0,
+                worst_row=NOT_ASKED if one.worst_row is None else one.worst_row,
                 error_ratio=one.error_ratio,
             )
             for name, one in operation.tolerances_for(case.dtypes).items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernelindex.policy.cohorts import cohort_key
 from kernelindex.policy.doubts import PassTimes
@@ -18,6 +18,7 @@ from kernelindex.policy.reading import (
 )
 from kernelindex.policy.samples import Samples
 from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.runner.recording.run import anchor_medians
 from kernelindex.stats import median, round_medians
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def samples_of(batch: Batch, series: Series) -> Samples | None:
         floor=tuple((float(at), float(rel)) for at, rel in calibration.get("floor") or ()),
         tick_ns=float(calibration.get("tickNs") or 0.0),
         cycles=_cycles(series),
-        anchor=_medians(anchor.get("roundMediansNs")),
+        anchor=anchor_medians(calibration, series.point.id) or None,
         anchor_id=anchor.get("id"),
         between_batch_sd=between.get("sd"),
         between_batch_degrees=int(between.get("degrees", 9)),
@@ -104,17 +105,9 @@ def samples_of(batch: Batch, series: Series) -> Samples | None:
 def _cycles(series: Series) -> tuple[tuple[float, ...], ...] | None:
     """Round medians in SM cycles, where every round has its clock."""
     stated = series.found.get("cycles")
-    if not stated or not all(rounds for rounds in stated):
-        return None
-    if any(not one for rounds in stated for one in rounds):
+    if not stated or any(not rounds or not all(rounds) for rounds in stated):
         return None
     return round_medians(stated)
-
-
-def _medians(stated: Any) -> tuple[tuple[float, ...], ...] | None:
-    if not stated:
-        return None
-    return tuple(tuple(float(value) for value in generation) for generation in stated)
 
 
 def _judge(

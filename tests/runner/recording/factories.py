@@ -122,20 +122,28 @@ def one_series(
         "execution": "eager",
         "samplesNs": make_samples(base, place),
         "status": "passed",
-        "reason": None,
+        "reason": "",
+        "text": "",
         "correctness": {"outputs": outputs, "draws": list(point.draws), "timedCallsChecked": 3},
         "trace": {
             "kernels": [{"name": "rms_norm_kernel", "share": 0.9, "launches": 1}],
             "busy_ratio": 0.97,
             "launches": 2,
         },
-        "traits": {"peak_bytes": 4096, "deterministic": True, "setup_ns": 0},
+        "traits": {
+            "peak_bytes": 4096,
+            "deterministic": True,
+            "setup_ns": 0,
+            "energy": {"joules_per_call": 0.25, "watts": 400.0, "calls": 10},
+        },
         "telemetry": [
             [{"sm_mhz": {"minimum": 1900, "maximum": 1980}, "power_w": {"median": 400.5}}]
         ],
         "firstCallNs": 5_000_000,
-        "sourceDigest": f"sha256:{hashlib.sha256(candidate.encode()).hexdigest()}",
-        "packages": {"torch": "2.11.0", "numpy": "2.3.0"},
+        "loaded": {
+            "source_digest": f"sha256:{hashlib.sha256(candidate.encode()).hexdigest()}",
+            "packages": {"torch": "2.11.0", "numpy": "2.3.0"},
+        },
         "doubts": [],
     }
 
@@ -156,6 +164,6 @@ def make_calibration(**changes: Any) -> dict[str, Any]:
         "withinLimits": True,
         "floor": [[5e3, 0.05], [5e4, 0.02], [5e5, 0.01], [5e6, 0.01]],
         "tickNs": 1.0,
-        "anchor": {"id": "kernelindex/anchor-matmul", "roundMediansNs": rounds},
+        "anchor": {"id": "kernelindex/anchor-matmul", "medians": rounds},
         **changes,
     }

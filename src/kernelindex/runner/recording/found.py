@@ -83,12 +83,9 @@ def build_telemetry(batch: Batch, series: Series) -> dict[str, Any] | None:
         values = [value for one in rounds for value in _values(_first(one, keys))]
         if values:
             found[name] = _range(values)
-    energy = [
-        _number(_first(one, ("energyJoulesPerCall", "energy_joules_per_call"))) for one in rounds
-    ]
-    known = [value for value in energy if value is not None and value >= 0]
-    if known:
-        found["energyJoulesPerCall"] = mean(known)
+    joules = _number((_traits(series).get("energy") or {}).get("joules_per_call"))
+    if joules is not None and joules >= 0:
+        found["energyJoulesPerCall"] = joules
     throttled = {
         _token(reason)
         for one in rounds
@@ -119,7 +116,7 @@ def _counts(rounds: list[Mapping[str, Any]]) -> dict[str, int]:
 
 def build_memory(series: Series) -> dict[str, int] | None:
     """Peak allocation and bytes saved for backward."""
-    stated = {**(series.found.get("traits") or {}), **(series.found.get("memory") or {})}
+    stated = _traits(series)
     found = {
         "peakBytes": _count(_first(stated, ("peakBytes", "peak_bytes"))),
         "savedBytes": _count(_first(stated, ("savedBytes", "saved_bytes"))),
@@ -129,7 +126,7 @@ def build_memory(series: Series) -> dict[str, int] | None:
 
 def build_traits(series: Series) -> dict[str, Any] | None:
     """Determinism, graph capture, first call and set-up in ns."""
-    stated = {**series.found, **(series.found.get("traits") or {})}
+    stated = {**series.found, **_traits(series)}
     flags = {
         "deterministic": stated.get("deterministic"),
         "graphCapturable": _first(stated, ("graphCapturable", "graph_capturable")),
@@ -211,10 +208,14 @@ def _planned_doubts(batch: Batch, series: Series) -> Iterable[dict[str, Any]]:
         }
 
 
+def _traits(series: Series) -> Mapping[str, Any]:
+    return series.found.get("traits") or {}
+
+
 def _rounds(stated: Any) -> Iterable[Mapping[str, Any]]:
     """Telemetry of rounds, however deep they are listed."""
     if isinstance(stated, dict):
-        yield stated
+        yield stated.get("summary") or stated
     elif isinstance(stated, list):
         for one in stated:
             yield from _rounds(one)

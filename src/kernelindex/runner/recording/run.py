@@ -106,7 +106,9 @@ def _runner(runner: RunnerFacts) -> dict[str, Any]:
 
 
 def _batch(batch: Batch, series: Series, previous_digest: str | None) -> dict[str, Any]:
-    anchor = anchor_medians(batch.calibration)
+    anchor = [
+        one for rounds in anchor_medians(batch.calibration, series.point.id) for one in rounds
+    ]
     found: dict[str, Any] = {
         "id": batch.id,
         "number": batch.plan.number,
@@ -126,14 +128,14 @@ def _batch(batch: Batch, series: Series, previous_digest: str | None) -> dict[st
     return {name: value for name, value in found.items() if value is not None}
 
 
-def anchor_medians(calibration: Mapping[str, Any]) -> list[float]:
-    """Every round median of a batch's anchor, ns; generation > round in the file."""
+def anchor_medians(
+    calibration: Mapping[str, Any], point: str | None = None
+) -> tuple[tuple[float, ...], ...]:
+    """Medians of a batch's anchor, ns, generation > round: at one point where it was kept."""
     anchor = calibration.get("anchor") or {}
-    stated = anchor.get("roundMediansNs") or anchor.get("medians") or ()
-    flat: list[float] = []
-    for one in stated:
-        flat += [float(value) for value in one] if isinstance(one, list) else [float(one)]
-    return [value for value in flat if value > 0]
+    stated = (anchor.get("points") or {}).get(point) or anchor.get("medians") or ()
+    kept = (tuple(float(one) for one in generation if one) for generation in stated)
+    return tuple(generation for generation in kept if generation)
 
 
 def _samples(batch: Batch, series: Series) -> dict[str, Any]:
@@ -147,7 +149,7 @@ def _samples(batch: Batch, series: Series) -> dict[str, Any]:
 
 
 def _reason_text(series: Series) -> str:
-    text = str(series.found.get("reasonText") or series.found.get("text") or "")
+    text = str(series.found.get("text") or "")
     if series.status == "passed" or not (series.reason or text):
         return ""
     return f"{series.reason}: {text}".strip(": ")[:2000]

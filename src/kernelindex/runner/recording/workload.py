@@ -152,10 +152,10 @@ def _plain(point: Point) -> dict[str, Any]:
 
 
 def _tolerance(stated: Tolerance) -> dict[str, float]:
-    """Zero means that a bound is not asked."""
+    """Zero, and all of a row, mean that a bound is not asked."""
     found = {
         "maxFrobeniusError": stated.frobenius,
-        "maxWorstRowError": stated.worst_row,
+        "maxWorstRowError": stated.worst_row if stated.worst_row < 1.0 else None,
         "maxErrorRatio": stated.error_ratio,
     }
     return {name: value for name, value in found.items() if value}

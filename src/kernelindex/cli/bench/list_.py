@@ -1,0 +1,76 @@
+"""``ki bench list``: which operations and candidates can be run here, and why others cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelindex.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command(name="list", short_help="operations and candidates that can be run here")
+@click.argument("operation", required=False, metavar="[OPERATION]")
+@click.option("--device", default="auto", show_default=True, metavar="DEVICE")
+@json_option
+def command(operation: str | None, device: str, as_json: bool) -> None:
+    """List operations that can be measured, their usual shape, and their candidates.
+
+    A candidate that cannot run here says why: another device, or a package that is missing.
+    """
+    from kernelindex.cli.bench.options import find_device
+    from kernelindex.cli.bench.question import installed_packages
+    from kernelindex.runner.operations.description import load_operation
+    from kernelindex.runner.planning import available, recordable
+
+    place = find_device(device)
+    slugs = (operation,) if operation else recordable()
+    packages = installed_packages()
+    found: list[dict[str, Any]] = []
+    for slug in slugs:
+        described = load_operation(slug)
+        found.append(
+            {
+                "operation": slug,
+                "title": described.title,
+                "usualShape": dict(described.published[0].axes) if described.published else {},
+                "publishedShapes": len(described.published),
+                "draws": sorted(described.draws),
+                "candidates": [
+                    {
+                        "id": one.id,
+                        "title": one.title,
+                        "passes": list(one.passes),
+                        "packages": list(one.packages),
+                        "obstacle": obstacle,
+                    }
+                    for one, obstacle in available(described, place, packages)
+                ],
+            }
+        )
+    if as_json:
+        print_json({"device": place, "operations": found})
+        return
+    from kernelindex.cli.terminal import show
+
+    show(lambda screen: _print(screen, place, found))
+
+
+def _print(screen: Console, device: str, found: list[dict[str, Any]]) -> None:
+    from kernelindex.cli.render.tables import Column, build_table
+    from kernelindex.cli.terminal import clean
+
+    screen.print(f"on {device}", style="dim")
+    for one in found:
+        shape = " ".join(f"{name}={value}" for name, value in one["usualShape"].items())
+        screen.print(f"\n{one['title']} · {one['operation']}", style="bold")
+        screen.print(f"usual shape: {shape}; {one['publishedShapes']} published", style="dim")
+        columns = (Column("candidate"), Column("passes", flexible=True), Column("runs here"))
+        rows = [
+            (clean(row["id"]), " ".join(row["passes"]), clean(row["obstacle"] or "yes"))
+            for row in one["candidates"]
+        ]
+        screen.print(build_table(columns, rows))

@@ -1,0 +1,129 @@
+"""``ki bench plan``: a plan that the worker runs on another machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelindex.cli.bench.options import make_options, rule_changes, rule_options, shape_options
+from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
+
+if TYPE_CHECKING:
+    from kernelindex.runner.planning import Choice
+
+
+@click.command(name="plan", short_help="write a plan for another machine")
+@click.argument("words", nargs=-1, required=True, metavar="WORKLOAD...")
+@click.option(
+    "--out", "target", required=True, type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write.",
+)  # fmt: skip
+@click.option("--gpu", metavar="NAME", help="Product it will run on, for the physical floor.")
+@click.option(
+    "--published", is_flag=True, help="Every published shape of the operation named, not one."
+)
+@click.option("--runner", "runner_name", metavar="NAME", help="Runner that will sign it.")
+@click.option("--purpose", default="records", type=click.Choice(("records", "study", "reproduce")))
+@shape_options
+@rule_options
+@json_option
+@db_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    words: tuple[str, ...],
+    target: Path,
+    gpu: str | None,
+    published: bool,
+    runner_name: str | None,
+    purpose: str,
+    protocol: str | None,
+    budget: float | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Plan a batch for a machine that has nothing but torch and a copy of the source tree.
+
+    \b
+    ki bench plan moe-mlp experts=64 --gpu H200 --device cuda:0 --out plan.json
+    PYTHONPATH=src python -m kernelindex.runner.worker plan.json --out batch     (there)
+    ki bench ingest batch                                                        (here)
+
+    WORKLOAD is a question as for `ki resolve`, or a workload's digest or slug. Axes left out
+    are those of a published shape. The batch takes the next number of the runner's ledger.
+    """  # noqa: D301 (click reads backspace)
+    from kernelindex.cli.bench.runner import plan_number
+    from kernelindex.runner import batch_files
+    from kernelindex.runner.plan import plan_to_json
+    from kernelindex.runner.planning import build_plan
+
+    rules = {name: asked.pop(name) for name in _RULE_NAMES}
+    choices = choose(ctx, words, published=published, gpu=gpu, **asked)
+    runner = plan_number(runner_name)
+    plan = build_plan(
+        [one.point for one in choices],
+        runner=runner.name,
+        number=runner.number,
+        device=make_options(**asked).device,
+        purpose=purpose,
+        protocol=protocol or "records",
+        time_budget_seconds=budget or 540.0,
+        **rule_changes(**rules),
+    )
+    batch_files.write_atomic(target, plan_to_json(plan).encode())
+    runner.reserve(target.read_bytes())
+    if as_json:
+        print_json(_summary(target, choices, runner.name, runner.number))
+    else:
+        _print(target, choices, runner.name, runner.number)
+
+
+_RULE_NAMES = ("generations", "rounds", "round_seconds", "cache", "load")
+
+
+def choose(
+    ctx: click.Context, words: tuple[str, ...], *, published: bool, gpu: str | None, **asked: Any
+) -> list[Choice]:
+    """The points of a question and its options, each id once."""
+    from kernelindex.cli.bench.question import published_asks, read_questions
+    from kernelindex.runner.planning import choose_point
+
+    options = make_options(**asked, gpu=gpu)
+    if published:
+        asks = list(published_asks(words, options))
+    else:
+        asks = read_questions(words, options, lambda: open_catalog(ctx))
+    found = {choice.point.id: choice for choice in map(choose_point, asks)}
+    return list(found.values())
+
+
+def _summary(target: Path, choices: list[Choice], runner: str, number: int) -> dict[str, Any]:
+    return {
+        "plan": str(target),
+        "runner": runner,
+        "number": number,
+        "points": [
+            {
+                "id": one.point.id,
+                "passes": list(one.point.passes),
+                "candidates": [candidate.id for candidate in one.point.candidates],
+                "leftOut": [{"id": name, "why": why} for name, why in one.left_out],
+                "notes": list(one.notes),
+            }
+            for one in choices
+        ],
+    }
+
+
+def _print(target: Path, choices: list[Choice], runner: str, number: int) -> None:
+    click.echo(f"wrote {target}: batch {number} of {runner}, {len(choices)} points")
+    for one in choices:
+        who = ", ".join(candidate.id for candidate in one.point.candidates)
+        click.echo(f"  {one.point.id}: {', '.join(one.point.passes)}; {who}")
+    for note in dict.fromkeys(note for one in choices for note in one.notes):
+        click.echo(f"  {note}")
+    for name, why in dict.fromkeys(pair for one in choices for pair in one.left_out):
+        click.echo(f"  without {name}: {why}")

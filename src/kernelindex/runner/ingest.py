@@ -1,0 +1,166 @@
+"""A batch folder signed, packed and chained: what the worker measured becomes evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.evidence import bundle, ledger
+from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
+from kernelindex.runner import batch_files
+from kernelindex.runner.recording import RunnerFacts, read_batch, record_batch
+from kernelindex.runner.recording.protocol import NAME, VERSION
+from kernelindex.runner.standings import judge_batch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kernelindex.evidence.keys import Signer
+    from kernelindex.manifests import Manifest
+    from kernelindex.runner.recording import Batch, RecordedRun
+    from kernelindex.runner.standings import Judged
+
+FILES = (
+    batch_files.PLAN,
+    batch_files.JOURNAL,
+    batch_files.SEED,
+    batch_files.FACTS,
+    batch_files.CALIBRATION,
+    batch_files.OUTCOME,
+    batch_files.TELEMETRY,
+)
+OUTCOMES: dict[str, ledger.Outcome] = {
+    "complete": "complete",
+    "cut_short": "cut_short",
+    "aborted": "aborted",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signing:
+    """Who signs: the runner's name, owner and host, its key, and its ledger."""
+
+    name: str
+    owner: str
+    host: str
+    signer: Signer
+    ledger: Path
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """A batch read, recorded, judged on its own, and sealed."""
+
+    batch: Batch
+    recorded: tuple[RecordedRun, ...]
+    judged: tuple[Judged, ...]
+    sealed: bundle.Sealed
+    name: str
+
+
+def read_and_judge(
+    folder: Path, runner: RunnerFacts
+) -> tuple[Batch, tuple[RecordedRun, ...], tuple[Judged, ...]]:
+    """A batch folder as runs and their standing among each other; nothing is signed.
+
+    Raises BatchError as ``read_batch`` does.
+    """
+    batch = read_batch(folder)
+    recorded = record_batch(batch, runner)
+    return batch, recorded, judge_batch(batch, recorded)
+
+
+def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
+    """Sign a batch folder and write its bundle below ``target``; its ledger line is closed.
+
+    The plan must be the one the runner's ledger has under its number. Done twice, it gives
+    the same bundle. Raises BatchError, and EvidenceError where the ledger or the statement
+    refuses.
+    """
+    batch = read_batch(folder)
+    previous = ledger.previous_digest(signing.ledger, batch.plan.number)
+    identity = RunnerIdentity(
+        name=signing.name,
+        owner=signing.owner,
+        host=signing.host,
+        device=device_name(batch),
+        public_key=signing.signer.public.text,
+        version=signing.version,
+    )
+    recorded = record_batch(batch, runner_facts(identity, signing.signer), previous)
+    sealed = bundle.seal(
+        files=batch_bytes(folder),
+        manifests=_each_once(recorded),
+        signer=signing.signer,
+        runner=identity,
+        batch=_record(batch, previous),
+        protocol={
+            "name": NAME,
+            "version": VERSION,
+            "emulates": batch.plan.material.get("emulates"),
+        },
+        isolation=dict(batch.facts.get("isolation") or {}),
+        calibration={"withinLimits": batch.calibration.get("withinLimits") is True},
+        toolchain=_toolchain(batch),
+    )
+    name = bundle.bundle_name(signing.name, batch.plan.number)
+    bundle.write(target / name, sealed)
+    ledger.close(signing.ledger, batch.plan.number, sealed.record_digest, OUTCOMES[batch.outcome])
+    return Ingested(
+        batch=batch,
+        recorded=recorded,
+        judged=judge_batch(batch, recorded),
+        sealed=sealed,
+        name=name,
+    )
+
+
+def runner_facts(identity: RunnerIdentity, signer: Signer) -> RunnerFacts:
+    """The identity as a run names it."""
+    return RunnerFacts(
+        id=identity.name,
+        owner=identity.owner,
+        host=identity.host,
+        device=identity.device,
+        key_digest=signer.public.digest,
+        version=identity.version,
+    )
+
+
+def device_name(batch: Batch) -> str:
+    """The device by its hashed serial identity, or the processor by its model."""
+    gpu, cpu = batch.facts.get("gpu") or {}, batch.facts.get("cpu") or {}
+    stated = gpu.get("uuid_hash") or gpu.get("uuidHash") if batch.on_device else cpu.get("model")
+    return str(stated or batch.plan.device)[:200]
+
+
+def batch_bytes(folder: Path) -> dict[str, bytes]:
+    """The files of a batch folder that its statement covers, byte for byte."""
+    found = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
+    for path in batch_files.series_files(folder):
+        found[f"{batch_files.SERIES}/{path.name}"] = path.read_bytes()
+    return found
+
+
+def _record(batch: Batch, previous: str | None) -> BatchRecord:
+    plan = (batch.folder / batch_files.PLAN).read_bytes()
+    return BatchRecord(
+        number=batch.plan.number,
+        previous_digest=previous,
+        plan_digest=batch_files.digest(plan),
+        outcome=OUTCOMES[batch.outcome],
+        seed_commitment=batch.seed_commitment,
+        seed=batch.seed,
+        journal_head=batch.journal_head,
+    )
+
+
+def _each_once(recorded: tuple[RecordedRun, ...]) -> list[Manifest]:
+    found = {manifest.digest: manifest for one in recorded for manifest in one.manifests}
+    return list(found.values())
+
+
+def _toolchain(batch: Batch) -> dict[str, Any]:
+    names = ("python", "torch", "cuda", "triton", "driver")
+    return {name: str(batch.facts[name]) for name in names if batch.facts.get(name)}
