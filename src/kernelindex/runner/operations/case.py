@@ -104,8 +104,8 @@ def make_case(
     """The case of an operation at ``axes`` (free ones) under its own draw.
 
     ``dtypes`` needs only the ``free`` tensors; the operation's default serves where it has one,
-    and its first distribution where none or ``own`` is named. Raises ``RequestError`` where an axis, dtype
-    or distribution lacks or does not exist.
+    and its first distribution where none or ``own`` is named. Raises ``RequestError`` where an
+    axis, dtype or distribution lacks or does not exist.
     """
     if isinstance(operation, str):
         operation = load_operation(operation)
