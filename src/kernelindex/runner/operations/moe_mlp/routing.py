@@ -3,7 +3,7 @@
 Every distribution is a top-k over fp32 scores [T, E], as routers make it, so the K experts of a
 token differ and its weights, the softmax over the kept scores, go down along K.
 
-    uniform, own   standard normal scores: every expert equally likely
+    uniform        standard normal scores: every expert equally likely
     skewed         Zipf: expert e drawn in proportion to 1 / (e + 1)^exponent, without replacement
     single_expert  the same K experts, drawn once, take every token; with K = 1 one takes all
 """
@@ -66,7 +66,7 @@ def _shaped(
     import torch
 
     experts, device = scores.shape[1], str(scores.device)
-    if distribution in {"uniform", "own"}:
+    if distribution == "uniform":
         return scores
     if distribution == "single_expert":
         return scores + OUT_OF_REACH * _some(experts, top_k, generator, device)
