@@ -224,7 +224,11 @@ def make_calibration(batch: Batch) -> dict[str, Any]:
         "withinLimits": batch.within_limits,
         "floor": [[5e3, 0.02], [5e4, 0.005], [5e5, 0.003]],
         "tickNs": 32.0,
-        "anchor": {"id": "kernelindex/anchor-matmul", "roundMediansNs": rounds},
+        "anchor": {
+            "id": "kernelindex/anchor-matmul",
+            "medians": [*rounds, *rounds],
+            "points": {"scale/1024": rounds},
+        },
         "betweenBatch": {"sd": 0.002, "degrees": 9},
         "secondsPerGeneration": 12.5,
     }
@@ -256,7 +260,8 @@ def make_run(
     if timed_pass == "full":
         base *= batch.full_ratio
     samples = make_samples(base, batch.noise, 1000 * batch.seed + number)
-    series = gzip.compress(dump({"candidate": candidate, "samplesNs": samples}), mtime=0)
+    stated = {"point": "scale/1024", "candidate": candidate, "samplesNs": samples}
+    series = gzip.compress(dump(stated), mtime=0)
     found = summarize(samples)
     parts = (
         make_operation(),

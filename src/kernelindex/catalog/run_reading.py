@@ -6,6 +6,7 @@ caches: thousands of runs share them, and they usually come just before their ru
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,21 @@ from kernelindex.catalog.stored import load_manifests
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.policy import cohorts, entries, reading
 from kernelindex.policy.comparison import comparison_key
-from kernelindex.policy.samples_reading import calibration_of, read_samples
+from kernelindex.policy.samples_reading import (
+    calibration_of,
+    read_samples,
+    read_series,
+    series_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from kernelindex.manifests import Manifest
     from kernelindex.policy.facts import DeviceClass, RunFacts
+    from kernelindex.policy.samples_reading import Series
 
     Told = tuple[Manifest, reading.ObservationFacts]
     Read = tuple[RunFacts, "RunKeys", str]
@@ -34,7 +41,10 @@ if TYPE_CHECKING:
 
 MANIFESTS_KEPT = 4_000
 CALIBRATIONS_KEPT = 100
-MAX_CALIBRATION = 8 << 20
+SERIES_AT_ONCE = 50
+GZIP_MAGIC = b"\x1f\x8b"
+MAX_ARTIFACT = 32 << 20
+"""Bytes of an artifact's JSON that is read here."""
 FACTS_KEPT = 20_000
 FRESH_KEPT = 10_000
 PARTS = ("workloadDigest", "protocolDigest", "environmentDigest", "implementationDigest")
@@ -90,9 +100,12 @@ class RunReader:
         self._load_manifests(conn, self._operations_of({s["workloadDigest"] for s in specs}))
         self._load_projects(conn, {spec["implementationDigest"] for spec in specs})
         self._load_calibrations(conn, {calibration_of(spec) for spec in specs} - {None})
-        return [self._read(run, told) for run, told in runs]
+        series = _load_series(conn, {series_of(spec) for spec in specs} - {None})
+        return [self._read(run, told, series) for run, told in runs]
 
-    def _read(self, run: Manifest, told: reading.ObservationFacts) -> Read | None:
+    def _read(
+        self, run: Manifest, told: reading.ObservationFacts, series: Mapping[str, Series]
+    ) -> Read | None:
         spec = run.document["spec"]
         project = self._projects.get(spec["implementationDigest"]) or ""
         workload = self._workload(spec["workloadDigest"])
@@ -101,7 +114,8 @@ class RunReader:
         implementation = self._implementation(spec["implementationDigest"], told.source, project)
         if workload is None or protocol is None or environment is None or implementation is None:
             return None
-        samples = read_samples(spec, self._calibrations.get(calibration_of(spec) or ""))
+        calibration = self._calibrations.get(calibration_of(spec) or "")
+        samples = read_samples(spec, calibration, series.get(series_of(spec) or ""))
         facts = reading.read_run(
             run, workload, protocol, environment, implementation, told, samples
         )
@@ -172,12 +186,9 @@ class RunReader:
 
     def _load_calibrations(self, conn: Connection, digests: set[str | None]) -> None:
         """Load the artifacts that say how finely a batch measured, where they are here."""
-        table = truth.artifact_bodies
-        missing = [one for one in digests if one and self._calibrations.get(one) is None]
-        for part in bulk.chunks(sorted(missing), bulk.IN_CHUNK):
-            query = select(table.c.digest, table.c.body).where(table.c.digest.in_(part))
-            for digest, body in conn.execute(query):
-                self._calibrations.put(digest, _json(body))
+        missing = {one for one in digests if one and self._calibrations.get(one) is None}
+        for digest, value in _artifacts(conn, missing):
+            self._calibrations.put(digest, value)
 
     def _load_projects(self, conn: Connection, implementations: set[str]) -> None:
         missing = [digest for digest in implementations if self._projects.get(digest) is None]
@@ -186,11 +197,30 @@ class RunReader:
             self._projects.put(digest, projects.get(digest, ""))
 
 
+def _load_series(conn: Connection, digests: set[str | None]) -> dict[str, Series]:
+    """What samples take of these series, of those that are here."""
+    return {digest: read_series(value) for digest, value in _artifacts(conn, digests)}
+
+
+def _artifacts(conn: Connection, digests: Collection[str | None]) -> Iterator[tuple[str, Any]]:
+    """The JSON of artifacts, False where one is none; those not here are left out."""
+    table = truth.artifact_bodies
+    for part in bulk.chunks(sorted(one for one in digests if one), SERIES_AT_ONCE):
+        query = select(table.c.digest, table.c.body).where(table.c.digest.in_(part))
+        for digest, body in conn.execute(query):
+            yield digest, _json(body)
+
+
 def _json(body: bytes) -> Any:
-    """An artifact's JSON, or False for anything else."""
+    """JSON as it is or in gzip, within bounds; False for anything else."""
     try:
-        return orjson.loads(body) if len(body) <= MAX_CALIBRATION else False
-    except orjson.JSONDecodeError:
+        if body.startswith(GZIP_MAGIC):
+            unpacker = zlib.decompressobj(wbits=31)
+            body = unpacker.decompress(body, MAX_ARTIFACT)
+            if not unpacker.eof:
+                return False
+        return orjson.loads(body) if len(body) <= MAX_ARTIFACT else False
+    except (orjson.JSONDecodeError, zlib.error):
         return False
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kernelindex.evidence.keys import PublicKey
-    from kernelindex.evidence.statement import Statement
+    from kernelindex.evidence.statement import BatchRecord, Statement
 
 NO_LINE = "sha256:" + "0" * 64
 
@@ -155,9 +155,9 @@ def _batch_faults(contents: Contents) -> Iterator[Fault]:
     """Plan, journal, seed, outcome and calibration against the signed record."""
     files, batch = contents.files, contents.statement.batch
     checks = (
-        ("plan", bundle.PLAN, _plan_problem(files, batch.plan_digest)),
+        ("plan", bundle.PLAN, _plan_problem(files, batch.plan_digest, batch.outcome)),
         ("journal", bundle.JOURNAL, _journal_problem(files, batch.journal_head)),
-        ("seed", bundle.SEED, _seed_problem(files, batch.seed, batch.seed_commitment)),
+        ("seed", bundle.SEED, _seed_problem(files, batch)),
         ("outcome", bundle.OUTCOME, _outcome_problem(files, batch.outcome)),
         ("calibration", bundle.CALIBRATION, _calibration_problem(contents)),
     )
@@ -166,8 +166,11 @@ def _batch_faults(contents: Contents) -> Iterator[Fault]:
             yield Fault(code=code, where=where, text=text)
 
 
-def _plan_problem(files: Mapping[str, bytes], wanted: str) -> str | None:
-    seen = bundle.sha256(files[bundle.PLAN]) if bundle.PLAN in files else "not there"
+def _plan_problem(files: Mapping[str, bytes], wanted: str, outcome: str) -> str | None:
+    """The plan is there, unless nothing of it ever ran."""
+    if bundle.PLAN not in files:
+        return None if outcome == "aborted" else f"it is not there, signed is {wanted}"
+    seen = bundle.sha256(files[bundle.PLAN])
     return None if seen == wanted else f"it is {seen}, signed is {wanted}"
 
 
@@ -185,21 +188,23 @@ def _journal_problem(files: Mapping[str, bytes], head: str | None) -> str | None
     return None if previous == (head or NO_LINE) else f"it ends in {previous}, signed is {head}"
 
 
-def _seed_problem(
-    files: Mapping[str, bytes], seed: str | None, commitment: str | None
-) -> str | None:
-    """The commitment is SHA-256 of the seed's text, and stands in the journal."""
-    if (seed is None) != (commitment is None):
-        return "a seed and its commitment come together"
-    if seed is None or commitment is None:
-        return None
+def _seed_problem(files: Mapping[str, bytes], batch: BatchRecord) -> str | None:
+    """The commitment is SHA-256 of the seed's text, and stands in the journal.
+
+    The seed of a batch that may still be taken up again is not revealed.
+    """
+    seed, commitment = batch.seed, batch.seed_commitment
+    if commitment is None:
+        return None if seed is None and batch.outcome == "aborted" else "nothing was committed to"
+    if commitment.encode() not in files.get(bundle.JOURNAL, b""):
+        return "the journal does not hold the commitment"
+    if seed is None:
+        return "it is not revealed" if batch.outcome == "complete" else None
     if bundle.sha256(seed.encode()) != commitment:
         return f"the seed hashes to {bundle.sha256(seed.encode())}, committed was {commitment}"
     revealed = _json(files.get(bundle.SEED, b""))
     if (revealed.get("seed"), revealed.get("commitment")) != (seed, commitment):
         return "the file says otherwise than the statement"
-    if commitment.encode() not in files.get(bundle.JOURNAL, b""):
-        return "the journal does not hold the commitment"
     return None
 
 
