@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from kernelindex.runner.operations import Case
 
 __all__ = ["Session"]
+
+
+# Files of a large point are gigabytes; copying and hashing them leaves the interpreter free.
+WRITERS = 3
+READERS = 3
 
 
 @dataclass(slots=True)
@@ -74,20 +80,21 @@ class Session:
         """Write the input sets of a draw, and their upstream gradients where there are any."""
         loaded, draw = self._point, str(request["draw"])
         loaded.expectations.seed(draw, str(request["seed"]))
-        folder, sets, upstream = Path(request["dir"]), [], []
-        for index in range(int(request["sets"])):
-            made = loaded.expectations.make(draw, index)
-            meta = {"draw": draw, "set": index, "point": loaded.point.id}
-            sets.append(self._write(folder / f"{draw}-{index}.tensors", made.inputs, meta))
-            if made.upstream and loaded.expectations.gradients:
-                path = folder / f"{draw}-{index}-upstream.tensors"
-                upstream.append(self._write(path, made.upstream, meta))
-        digests = [_digest(Path(path)) for path in (*sets, *upstream)]
-        return {"sets": sets, "upstream": upstream, "digests": digests}
+        folder = Path(request["dir"])
+        files: dict[str, dict[str, Future[str]]] = {"": {}, "-upstream": {}}
+        with ThreadPoolExecutor(WRITERS) as pool:
+            for index in range(int(request["sets"])):
+                meta = {"draw": draw, "set": index, "point": loaded.point.id}
+                for part, arrays in self._parts(draw, index).items():
+                    path = folder / f"{draw}-{index}{part}.tensors"
+                    files[part][str(path)] = pool.submit(self._write, path, arrays, meta)
+        sets, upstream = files.values()
+        digests = [written.result() for written in (*sets.values(), *upstream.values())]
+        return {"sets": list(sets), "upstream": list(upstream), "digests": digests}
 
     def compare(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Judge files of several candidates' results of one call."""
-        loaded, results = self._point, {}
+        loaded = self._point
         question = Question(
             draw=str(request["draw"]),
             index=int(request["set"]),
@@ -95,8 +102,14 @@ class Session:
             training=is_training(str(request["pass"])),
         )
         expected = loaded.expectations.answer(question)
-        for candidate, file in request["files"].items():
-            results[candidate] = judge_file(self._ready, expected, Path(file), str(request["pass"]))
+
+        def judge(file: str) -> Mapping[str, Any]:
+            return judge_file(self._ready, expected, Path(file), str(request["pass"]))
+
+        files = request["files"]
+        with ThreadPoolExecutor(READERS) as pool:
+            results = dict(zip(files, pool.map(judge, files.values()), strict=True))
+        self._ready.free()
         return {"results": results}
 
     def lint(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -109,9 +122,17 @@ class Session:
         self._ready.free()
         return {}
 
+    def _parts(self, draw: str, index: int) -> dict[str, Mapping[str, Any]]:
+        """What is written of a set, by its file's ending."""
+        expectations = self._point.expectations
+        made = expectations.make(draw, index)
+        gradients = made.upstream and expectations.gradients
+        return {"": made.inputs} | ({"-upstream": made.upstream} if gradients else {})
+
     def _write(self, path: Path, arrays: Mapping[str, Any], meta: Mapping[str, Any]) -> str:
         self._ready.write(path, arrays, meta)
-        return str(path)
+        with path.open("rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
     @property
     def _ready(self) -> Backend:
@@ -124,8 +145,3 @@ class Session:
         if self._loaded is None:
             raise Refusal("runtime_error", "no_point", "no point was taken up yet; send point")
         return self._loaded
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
