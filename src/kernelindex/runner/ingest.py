@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.evidence import bundle, ledger
 from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
 from kernelindex.runner import batch_files
-from kernelindex.runner.recording import RunnerFacts, read_batch, record_batch
+from kernelindex.runner.recording import BatchError, RunnerFacts, read_batch, record_batch
 from kernelindex.runner.recording.protocol import NAME, VERSION
 from kernelindex.runner.standings import judge_batch
 
@@ -79,6 +79,7 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
     refuses.
     """
     batch = read_batch(folder)
+    _require_planned(batch, signing.ledger)
     previous = ledger.previous_digest(signing.ledger, batch.plan.number)
     identity = RunnerIdentity(
         name=signing.name,
@@ -103,6 +104,7 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
         isolation=dict(batch.facts.get("isolation") or {}),
         calibration={"withinLimits": batch.calibration.get("withinLimits") is True},
         toolchain=_toolchain(batch),
+        links={one.implementation.digest: one.project.name for one in recorded},
     )
     name = bundle.bundle_name(signing.name, batch.plan.number)
     bundle.write(target / name, sealed)
@@ -114,6 +116,20 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
         sealed=sealed,
         name=name,
     )
+
+
+def _require_planned(batch: Batch, path: Path) -> None:
+    """The ledger holds this very plan under its number; a plan made later does not count."""
+    seen = batch_files.digest((batch.folder / batch_files.PLAN).read_bytes())
+    planned = {one.number: one for one in ledger.read(path) if one.event == ledger.PLANNED}
+    entry = planned.get(batch.plan.number)
+    if entry is None or entry.subject != seen:
+        held = entry.subject if entry else "no such number"
+        raise BatchError(
+            f"{batch.folder}: its plan is {seen}, the ledger {path} has {held} for batch"
+            f" {batch.plan.number}; a batch is planned here before it runs: ki bench plan",
+            code="batch.not_planned",
+        )
 
 
 def runner_facts(identity: RunnerIdentity, signer: Signer) -> RunnerFacts:

@@ -49,7 +49,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A whole batch; ``seed`` is None where it was cut short before it was revealed."""
+    """A whole batch; seed and commitment are None where it ended before they were revealed.
+
+    The journal has the commitment in either case.
+    """
 
     folder: Path
     plan: Plan
@@ -85,7 +88,7 @@ def read_batch(folder: Path) -> Batch:
     plan = load_plan(folder / batch_files.PLAN)
     outcome = _optional(folder / batch_files.OUTCOME) or {}
     journal = outcome.get("journal") or {}
-    check = _check_journal(folder, journal.get("head"))
+    head = _check_journal(folder, journal.get("head"))
     entries = list(batch_files.read_journal(folder))
     seed = _optional(folder / batch_files.SEED) or {}
     return Batch(
@@ -99,8 +102,8 @@ def read_batch(folder: Path) -> Batch:
         started_at=str(entries[0]["at"]),
         ended_at=str(entries[-1]["at"]),
         seed=_text(seed.get("seed")),
-        seed_commitment=_text(seed.get("commitment")) or _commitment(entries),
-        journal_head=check,
+        seed_commitment=_text(seed.get("commitment")),
+        journal_head=head,
     )
 
 
@@ -153,10 +156,6 @@ def _samples(generations: Any) -> tuple[tuple[tuple[float, ...], ...], ...]:
         tuple(tuple(float(value) for value in one) for one in generation)
         for generation in generations
     )
-
-
-def _commitment(entries: list[Mapping[str, Any]]) -> str | None:
-    return next((str(e["commitment"]) for e in entries if "commitment" in e), None)
 
 
 def _text(value: Any) -> str | None:
