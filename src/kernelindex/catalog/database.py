@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from sqlalchemy import inspect, select
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from kernelindex.catalog import engines, server_prepared, versions
+from kernelindex.catalog import engines, versions
 from kernelindex.catalog.locking import write_turn
 from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.tables import truth
@@ -94,8 +94,6 @@ class Database:
                 raise self._explained(error) from error
             finally:
                 engines.set_deadline(conn, None)
-                if self.is_postgresql and conn.in_transaction():
-                    server_prepared.end(conn)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -6,8 +6,8 @@ handling is switched off (``isolation_level = None``) and SQLAlchemy's ``begin``
 sends ``BEGIN`` for readers and ``BEGIN IMMEDIATE`` for writers: a writer then waits for
 the lock at the start and never fails half way with a stale snapshot.
 PostgreSQL: reading connections are read-only by default, each transaction sees one state,
-and they carry the statement limit. Our ``BEGIN`` is sent without psycopg, which would take two
-round trips; it is told to prepare nothing, since it would then forget all with each ROLLBACK.
+and they carry the statement limit. Transactions are begun and ended by us, since psycopg
+drops all that is prepared with each ROLLBACK.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 BUSY_TIMEOUT_MS = 60_000
+HOT = "hot"
+"""The execution option of a statement that is asked often and reads by an index."""
 READERS = 5
 PROGRESS_STEPS = 20_000
 """Virtual machine steps of SQLite between two looks at the clock, about 0.2 ms."""
@@ -115,24 +117,32 @@ def _postgresql_reader(url: URL, limit_s: float) -> Engine:
         "default_transaction_read_only": "on",
         "default_transaction_isolation": r"repeatable\ read",
         "statement_timeout": str(int(limit_s * 1000)),
-        "plan_cache_mode": "force_generic_plan",  # hot reads are indexed; planning cost the most
+        "plan_cache_mode": "force_generic_plan",  # of what is prepared: planning cost the most
         "jit": "off",  # no read runs long enough to be worth compiling
     }
     options = " ".join(f"-c {name}={value}" for name, value in settings.items())
     engine = create_engine(
         url,
-        connect_args={"options": options, "prepare_threshold": None},
+        connect_args={"options": options},
         pool_size=READERS,
         pool_use_lifo=True,
         hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare_postgresql_reader)
     event.listen(engine, "begin", server_prepared.begin)
+    event.listen(engine, "rollback", server_prepared.end)
+    event.listen(engine, "do_execute", _execute_on_postgresql)
     return engine
 
 
 def _prepare_postgresql_reader(dbapi: Any, _record: Any) -> None:
     dbapi.autocommit = True  # transactions are begun by us
+
+
+def _execute_on_postgresql(cursor: Any, statement: str, values: Any, context: Any) -> bool:
+    """Keep a plan for any values of hot reads alone; lists by rare filters want their own."""
+    cursor.execute(statement, values, prepare=bool(context.execution_options.get(HOT)))
+    return True
 
 
 def set_deadline(conn: Connection, limit_s: float | None) -> None:

@@ -7,10 +7,11 @@ from math import log10
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from kernelindex.catalog import cursors, search_index
 from kernelindex.catalog.database import Database
+from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.rows import (
     FacetCount,
     HardwareRow,
@@ -50,15 +51,16 @@ class ListingReads(Database):
     def operation(self, slug: str) -> OperationRow | None:
         """One operation by its slug."""
         table = derived.operations
+        query = select(table).where(table.c.slug == slug).execution_options(hot=True)
         with self.reading() as conn:
-            row = conn.execute(select(table).where(table.c.slug == slug)).first()
+            row = conn.execute(query).first()
             return None if row is None else _operation(row)
 
     def operation_of(self, digest: str) -> str | None:
         """The slug of an OperationSpec's digest."""
-        table = derived.operation_specs
         with self.reading() as conn:
-            return conn.execute(select(table.c.slug).where(table.c.digest == digest)).scalar()
+            rows = SLUG_OF.rows(conn, digest=digest)
+        return rows[0].slug if rows else None
 
     def implementations(
         self,
@@ -96,6 +98,7 @@ class ListingReads(Database):
         """Every GPU product or unresolved label that has runs, most runs first."""
         table = derived.hardware
         query = select(table).order_by(table.c.run_count.desc(), table.c.id)
+        query = query.execution_options(hot=True)
         with self.reading() as conn:
             return [HardwareRow(**row._mapping) for row in conn.execute(query)]
 
@@ -138,6 +141,10 @@ class ListingReads(Database):
                 suggestions = _spellings(conn, unknown)
         hits = sorted((_hit(row, words) for row in rows), key=_order)
         return SearchAnswer(hits=tuple(hits[:limit]), suggestions=suggestions)
+
+
+SPECS = derived.operation_specs
+SLUG_OF = Prepared(select(SPECS.c.slug).where(SPECS.c.digest == bindparam("digest")))
 
 
 def _is_held(rows: list[Any], word: str) -> bool:
@@ -188,7 +195,8 @@ def _spellings(conn: Connection, words: list[str]) -> tuple[str, ...]:
     found: dict[str, float] = {}
     for word in words:
         near = func.length(table.c.word).between(len(word) - 2, len(word) + 2)
-        for known in conn.execute(select(table.c.word).where(near)).scalars():
+        query = select(table.c.word).where(near).execution_options(hot=True)
+        for known in conn.execute(query).scalars():
             ratio = _similarity(word, known)
             if ratio >= LEAST_SIMILAR and known != word:
                 found[known] = max(ratio, found.get(known, 0.0))

@@ -77,6 +77,7 @@ class RankingReads(Database):
             .where(*conditions)
             .order_by(_most_entries(indexed=not by_shape), COHORTS.c.key)
             .limit(check_limit(limit))
+            .execution_options(hot=True)
         )
         with self.reading() as conn:
             rows = [
@@ -141,6 +142,7 @@ class RankingReads(Database):
             .where(*conditions)
             .order_by(RUNS.c.digest)
             .limit(check_limit(limit))
+            .execution_options(hot=True)
         )
         with self.reading() as conn:
             return [excluded_row(row) for row in conn.execute(query)]

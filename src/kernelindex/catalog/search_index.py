@@ -97,4 +97,4 @@ def matching(conn: Connection, words: list[str], *, every: bool = True) -> list[
             bindparam("words", (" AND " if every else " OR ").join(f'"{word}"*' for word in words))
         )
     ordered = query.where(condition).order_by(literal_column("run_count").desc(), table.c.slug)
-    return list(conn.execute(ordered.limit(CANDIDATES)))
+    return list(conn.execute(ordered.limit(CANDIDATES).execution_options(hot=True)))

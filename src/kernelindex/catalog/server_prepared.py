@@ -51,7 +51,7 @@ def begin(conn: Connection) -> None:
 
 
 def end(conn: Connection) -> None:
-    """End what was only read, in a state of failure too."""
+    """End what was only read, in a state of failure too, before anybody rolls it back."""
     _libpq(conn).exec_(b"COMMIT")
 
 
