@@ -160,7 +160,7 @@ def _decide(
         ident = f"sha256:{hashlib.sha256(named).hexdigest()}"
         conn.execute(insert(truth.runner_approvals).values(id=ident, **row))
         _audit(conn, action, row)
-        judge_again(conn, _cohorts_of(conn, digest), action=action, detail=digest)
+        judge_again(conn, cohorts_of_key(conn, digest), action=action, detail=digest)
         publishing.raise_generation(conn)
         return read_approvals(conn)[digest]
 
@@ -193,7 +193,7 @@ def _audit(conn: Connection, action: str, row: dict[str, str]) -> None:
     conn.execute(insert(truth.community_audit).values(id=ident, **values))
 
 
-def _cohorts_of(conn: Connection, digest: str) -> list[str]:
+def cohorts_of_key(conn: Connection, digest: str) -> list[str]:
     """Cohorts that hold a run the key signed."""
     runs, table = derived.runs, truth.evidence_findings
     query = (

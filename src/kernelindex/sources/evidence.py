@@ -19,6 +19,12 @@ from kernelindex.catalog.intake import (
     Skipped,
     Snapshot,
 )
+from kernelindex.catalog.verifying import (
+    forget_bundle,
+    read_artifact_body,
+    record_verification,
+    unverified_bundles,
+)
 from kernelindex.errors import SourceError
 from kernelindex.evidence import bundle
 from kernelindex.evidence.findings import finding_of, read_links
@@ -32,11 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from kernelindex.catalog.database import Database
     from kernelindex.evidence.report import RunReport, VerifyReport
     from kernelindex.evidence.runs import Contents
     from kernelindex.manifests import Manifest
 
-__all__ = ["PARSER_VERSION", "SOURCE", "read"]
+__all__ = ["PARSER_VERSION", "SOURCE", "read", "rows_of", "verify_stored"]
 
 SOURCE = "kernelindex-runner"
 PARSER_VERSION = 1
@@ -187,3 +194,21 @@ def _artifacts(contents: Contents, run: Manifest) -> Iterator[Artifact]:
                 size_bytes=len(data),
                 body=data,
             )
+
+
+def verify_stored(catalog: Database) -> tuple[int, list[str]]:
+    """Verify bundles that an export brought; how many hold, and in words what does not."""
+    held, problems = 0, []
+    for digest in unverified_bundles(catalog):
+        data = read_artifact_body(catalog, digest)
+        rows = list(rows_of(data, digest)) if data is not None else []
+        taken = [row for row in rows if isinstance(row, Row)]
+        bundles = [one for row in taken for one in row.bundles]
+        if not bundles or bundles[0].digest != digest:
+            why = next((one.detail for one in rows if isinstance(one, Skipped)), "its bytes miss")
+            problems.append(f"bundle {digest}: {why}")
+            forget_bundle(catalog, digest)
+            continue
+        record_verification(catalog, bundles[0], [one for row in taken for one in row.findings])
+        held += 1
+    return held, problems

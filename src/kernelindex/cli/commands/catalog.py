@@ -92,11 +92,19 @@ def export(ctx: click.Context, target: Path, community: bool, as_json: bool) -> 
 @db_option
 @click.pass_context
 def load(ctx: click.Context, place: Path, as_json: bool) -> None:
-    """Read an export of `ki catalog export` into this catalog."""
-    from kernelindex.catalog import load_export
+    """Read an export of `ki catalog export` into this catalog.
 
+    Bundles of evidence are verified again here; approval of their keys does not travel.
+    """
+    from kernelindex.catalog import load_export
+    from kernelindex.sources.evidence import verify_stored
+
+    catalog = open_catalog(ctx, create=True)
     with progress_bar("loading", quiet=as_json) as advance:
-        rows = load_export(open_catalog(ctx, create=True), place, progress=advance)
+        rows = load_export(catalog, place, progress=advance)
+    _, problems = verify_stored(catalog)
+    for problem in problems:
+        click.echo(clean(f"not taken: {problem}"), err=True)
     _print_done("loaded", as_json=as_json, **rows)
 
 
