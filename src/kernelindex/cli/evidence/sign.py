@@ -1,0 +1,51 @@
+"""``ki evidence sign``: a batch folder becomes a signed bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kernelindex.cli.evidence.options import (
+    chosen_runner,
+    key_file_option,
+    out_option,
+    runner_option,
+)
+from kernelindex.cli.options import json_option, print_json
+
+
+@click.command(name="sign", short_help="sign a batch that the worker measured")
+@click.argument(
+    "folder", metavar="BATCH", type=click.Path(path_type=Path, exists=True, file_okay=False)
+)
+@runner_option
+@key_file_option
+@out_option
+@json_option
+def command(
+    folder: Path, runner_name: str | None, key_file: Path | None, out: Path, as_json: bool
+) -> None:
+    """Write the bundle of a batch folder and close its number in the runner's ledger.
+
+    The batch before it must be closed. Nothing is imported: `ki import evidence BUNDLE`.
+    """
+    from kernelindex import __version__
+    from kernelindex.runner.ingest import Signing, ingest
+
+    runner = chosen_runner(runner_name, key_file)
+    signing = Signing(
+        name=runner.name,
+        owner=runner.owner,
+        host=runner.host,
+        signer=runner.signer(),
+        ledger=runner.ledger,
+        version=__version__,
+    )
+    done = ingest(folder, signing, out)
+    path = out / done.name
+    if as_json:
+        sealed = done.sealed
+        print_json({"path": str(path), "digest": sealed.digest, "record": sealed.record_digest})
+    else:
+        click.echo(f"{path}: {len(done.recorded)} runs, signed by {runner.public.text}")
