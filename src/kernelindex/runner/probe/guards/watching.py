@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.cheats.codes import Finding
@@ -33,6 +34,7 @@ class Before:
 
     fingerprints: dict[str, int]
     states: RandomStates | None
+    flags: FlagValues
     started_ns: int
 
 
@@ -52,6 +54,7 @@ class Guards:
     @classmethod
     def capture(cls, device: str, *, uses_torch: bool = True) -> Guards:
         """Capture identities, flags and threads; nothing of the candidate may be imported yet."""
+        import_module("kernelindex.runner.probe.audits")  # so that its clocks are true ones
         flags = process_flags() + (torch_flags(device) if uses_torch else [])
         watch = watch_device() if device.startswith("cuda") else None
         return cls(
@@ -65,11 +68,11 @@ class Guards:
 
     def loaded(self) -> list[Finding]:
         """What the candidate's import changed; flags are put back and told as a doubt."""
-        return self._patched() + self._flags("flags_changed_on_import")
+        return self._patched() + self._changed(self.flags, "flags_changed_on_import")
 
     def timed(self) -> list[Finding]:
-        """What changed in a timed part: cheap, and without touching the outputs."""
-        return self._patched() + self._flags("flags_changed")
+        """What changed in a timed part, its mode left: cheap, without touching the outputs."""
+        return self._patched() + self._changed(self.flags, "flags_changed")
 
     def before(self, call: CheckedCall) -> None:
         """Note the inputs' bits and the random states, and let the device become idle."""
@@ -78,7 +81,9 @@ class Guards:
         states = RandomStates.capture(self.device) if self.uses_torch else None
         if self.watch is not None:
             self.watch.settle()
-        self.noted = Before(prints, states, time.perf_counter_ns())
+        # A call runs in a mode of its own (without gradients, say), so flags are read here anew.
+        flags = FlagValues.capture(list(self.flags.flags))
+        self.noted = Before(prints, states, flags, time.perf_counter_ns())
 
     def after(self, call: CheckedCall) -> list[Finding]:
         """Judge one call; to be called at once when the candidate has returned."""
@@ -90,7 +95,7 @@ class Guards:
         whole = {name: tensor for name, tensor in made.items() if self._readable(tensor)}
         early = {name: forms.snapshot(tensor) for name, tensor in whole.items()}
         findings = self._late(whole, early, took_ns)
-        findings += self._patched() + self._flags("flags_changed")
+        findings += self._patched() + self._changed(noted.flags, "flags_changed")
         findings += self._mutated(call, noted)
         findings += self._forms(call, made)
         findings += self._sharing(call)
@@ -111,17 +116,17 @@ class Guards:
         told = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
         return [Finding("patched_function", f"replaced: {told}", {"count": len(names)})]
 
-    def _flags(self, code: str) -> list[Finding]:
-        changed = self.flags.changed()
+    def _changed(self, flags: FlagValues, code: str) -> list[Finding]:
+        changed = flags.changed()
         findings = [
             Finding(code, f"{name} was {then} and is {now}; it was put back")
             for name, (then, now) in changed.items()
         ]
         if changed:
-            self.flags.put_back()
+            flags.put_back()
         findings += [
             Finding("cache_redirected", f"{name} was {then!r} and is {now!r}; it was put back")
-            for name, (then, now) in self.flags.redirected().items()
+            for name, (then, now) in flags.redirected().items()
         ]
         return findings + self._persisting()
 
