@@ -52,7 +52,7 @@ def _sample_all(
     found: dict[str, dict[str, list[float]]] = {}
     for which in WHICH:
         pair: dict[str, list[float]] = {"a": [], "b": []}
-        for turn in range(_ROUNDS):
+        for turn in range(min(_ROUNDS, bench.rules.rounds)):
             bench.check_time()
             both = list(zip(("a", "b"), processes, strict=True))
             for name, process in both if turn % 2 == 0 else both[::-1]:
@@ -67,7 +67,7 @@ def _sample_all(
 
 
 def _sample(bench: Bench, process: Process, which: str) -> list[float] | str:
-    calls = _CALLS[which]
+    calls = min(_CALLS[which], bench.rules.max_samples)
     reply = process.ask("sentinel", bench.timeout_s, which=which, calls=calls)
     if not isinstance(reply, Reply):
         return f"{which}: {reply.code}: {reply.text}"[:500]
