@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,9 @@ from kernelindex.cli.evidence.options import (
     runner_option,
 )
 from kernelindex.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command(name="abort", short_help="sign that a planned batch will never be measured")

@@ -179,7 +179,7 @@ def _print_keys(
         Column("key"),
     )
     rows = [
-        (one.name, clean(one.owner), clean(one.host), "on this machine", "", one.public.digest)
+        (one.name, clean(one.owner), clean(one.host), "on this machine", "", one.public.digest[:19])
         for one in local
     ]
     rows += [
@@ -189,7 +189,7 @@ def _print_keys(
             clean(one.host),
             "approved" if one.approved else "revoked",
             clean(f"{one.actor}, {one.at[:10]}"),
-            one.key_digest,
+            one.key_digest[:19],
         )
         for one in approvals
     ]
