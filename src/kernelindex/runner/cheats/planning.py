@@ -120,6 +120,7 @@ def _rules(quick: bool) -> Rules:
         max_generations=1,
         rounds=2 if quick else 4,
         round_seconds=0.03 if quick else 0.1,
+        max_samples=20,
         warmup_seconds=0.05,
         warmup_calls=5,
         switch_warmup_calls=2,
