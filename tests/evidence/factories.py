@@ -121,6 +121,8 @@ class Batch:
     anchor_ns: float = 5e5
     seed: int = 7
     hardware: dict[str, Any] = field(default_factory=dict)
+    protocol: dict[str, Any] = field(default_factory=dict)
+    generations: int = GENERATIONS
 
     def but(self, **changes: Any) -> Batch:
         return replace(self, **changes)
@@ -235,7 +237,7 @@ def make_calibration(batch: Batch) -> dict[str, Any]:
 
 
 def make_samples(
-    base_ns: float, noise: float, seed: int
+    base_ns: float, noise: float, seed: int, generations: int
 ) -> tuple[tuple[tuple[float, ...], ...], ...]:
     random = Random(seed)
     return tuple(
@@ -243,7 +245,7 @@ def make_samples(
             tuple(base_ns * (1 + noise * random.normal()) for _ in range(SAMPLES))
             for _ in range(ROUNDS)
         )
-        for _ in range(GENERATIONS)
+        for _ in range(generations)
     )
 
 
@@ -259,7 +261,7 @@ def make_run(
     base = batch.candidates[candidate] * PASSES[timed_pass]
     if timed_pass == "full":
         base *= batch.full_ratio
-    samples = make_samples(base, batch.noise, 1000 * batch.seed + number)
+    samples = make_samples(base, batch.noise, 1000 * batch.seed + number, batch.generations)
     stated = {"point": "scale/1024", "candidate": candidate, "samplesNs": samples}
     series = gzip.compress(dump(stated), mtime=0)
     found = summarize(samples)
@@ -267,7 +269,7 @@ def make_run(
         make_operation(),
         make_workload(),
         make_implementation(candidate),
-        make_protocol(timed_pass),
+        make_protocol(timed_pass, **batch.protocol),
         make_environment(**batch.hardware),
     )
     _, workload, implementation, protocol, environment = parts
@@ -320,7 +322,9 @@ def make_run(
     }
     if record.previous_digest is not None:
         spec["batch"]["previousDigest"] = record.previous_digest
-    spec |= batch.run
+    spec = {name: value for name, value in (spec | batch.run).items() if value}
+    if spec["status"] != "passed":
+        del spec["timing"]
     return series, make("BenchmarkRun", spec, f"run-{candidate}-{timed_pass}"), parts
 
 
