@@ -64,9 +64,9 @@ def test_by_its_own_key_a_bundle_proves_only_that_it_is_whole() -> None:
 
 
 def test_every_sampled_byte_of_a_bundle_counts() -> None:
-    """Each 97th byte of the file, so of every kind of file and header in it."""
+    """Each 397th byte of the file, so of every kind of file and header in it."""
     data = sound()
-    for at in range(0, len(data), 97):
+    for at in range(0, len(data), 397):
         assert faults(bytes((*data[:at], data[at] ^ 0x20, *data[at + 1 :]))), f"byte {at}"
 
 
@@ -78,11 +78,9 @@ def test_a_byte_changed_in_any_file_is_found_though_the_archive_is_mended(name: 
     for at in {0, len(data) // 2, len(data) - 1}:
         changed = bytes((*data[:at], data[at] ^ 1, *data[at + 1 :]))
         found |= set(faults(archive.pack({**files, name: changed})))
-    wanted = (
-        {"envelope", "signature", "statement"} if name == bundle.STATEMENT else {"changed_file"}
-    )
+    of_statement = {"envelope", "signature", "statement"}
     assert found
-    assert found <= wanted
+    assert found <= (of_statement if name == bundle.STATEMENT else {"changed_file"})
 
 
 def test_a_file_left_out_added_or_renamed_is_found() -> None:
@@ -172,7 +170,7 @@ def test_manifests_are_digested_again_and_name_only_what_is_there() -> None:
         name = bundle.manifest_name(make_protocol("forward").digest)
         files[name] = canonical.dumps(make_protocol("backward").document)
 
-    assert set(faults(resealed(swap))) == {"manifest"}
+    assert set(faults(resealed(swap))) == {"manifest", "open_reference"}
 
     def lose(document: dict[str, Any], files: dict[str, bytes]) -> None:
         name = bundle.manifest_name(make_protocol("forward").digest)
