@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from kernelindex.errors import KernelIndexError
 from kernelindex.runner.plan import load_plan
 from kernelindex.runner.sandbox.isolation import KINDS
-from kernelindex.runner.sandbox.kernel import adopt_orphans
 from kernelindex.runner.worker.batch import COMPLETE, Batch, Options, open_bench
 from kernelindex.runner.worker.bench import real_programs
 from kernelindex.runner.worker.summary import summary_table
@@ -40,7 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(bench: Bench) -> int:
     """Measure and print the table; SIGTERM and SIGINT end it after the command under way."""
-    adopt_orphans()
     _listen(bench)
     bench.say(f"batch {bench.plan.runner}/{bench.plan.number}: {bench.isolation.text}")
     batch = Batch.take_up(bench)

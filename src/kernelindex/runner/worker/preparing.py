@@ -72,7 +72,7 @@ def note_loaded(member: Member, loaded: Reply) -> None:
 
 
 def capture_members(bench: Bench, members: Sequence[Member]) -> None:
-    """Whether each pass can be captured as a graph; last, because a failed one spoils a process."""
+    """Whether a graph can be captured of each pass; last, because failing spoils a process."""
     for member in members:
         for timed_pass in member.open_passes():
             answer = member.process.ask("capture", bench.long_timeout_s, **{"pass": timed_pass})

@@ -154,7 +154,7 @@ class _Series:
 
 
 def own_half_width(samples: Sequence[Sequence[Sequence[float]]]) -> float | None:
-    """Relative half width of the 95 % interval of a series' generation medians; None below three."""
+    """Half width (95 %, log) of a series' own generation medians; None below three of them."""
     logs = [math.log(median([median(one) for one in rounds])) for rounds in samples]
     if len(logs) < 3:
         return None

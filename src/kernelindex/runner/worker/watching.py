@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernelindex.runner.channel import Refused
+from kernelindex.runner.sandbox.kernel import adopt_orphans
 from kernelindex.runner.worker import process_table
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Watch:
         self.memory_bytes = memory_bytes or int(machine_memory_bytes() * _MEMORY_SHARE)
         self.disk_bytes = disk_bytes
         self._processes: list[Process] = []
+        adopt_orphans()
+        self._others = process_table.adopted(process_table.read_table(), ())
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -47,7 +50,7 @@ class Watch:
         self._thread.join()
 
     def _kill_adopted(self, process: Process) -> int:
-        known = {one.pid for one in self._processes} | {process.pid}
+        known = {one.pid for one in self._processes} | {process.pid} | self._others
         table = process_table.read_table()
         found = process_table.adopted(table, known)
         live = {pid for pid in found if not table[pid].zombie}
