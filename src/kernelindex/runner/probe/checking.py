@@ -1,4 +1,4 @@
-"""Untimed looks at a candidate: a checked call, a trace, traits, graph capture, an audit's bench."""
+"""Untimed looks at a candidate: a checked call, a trace, traits, capture, an audit's bench."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def run_checked(
     index, timed_pass = int(request["set"]), str(request["pass"])
     one = _set_of(session, index)
     state = CheckedCall(timed_pass, session.device, one.case, *_handed(one, timed_pass))
-    with work.mode():
-        work.begin(int(request.get("refresh") or 0))
-        try:
-            state = _call_between(session, guards, work, index, state, bool(request.get("poison")))
-            elapsed = int(state.notes.pop("elapsed_ns"))
-            findings = [found.to_json() for found in guards.after(state)]
-            return Checked(timed_pass, state.outputs, state.gradients, findings, elapsed)
-        finally:
-            work.end()
+    try:
+        with work.mode():
+            work.begin(int(request.get("refresh") or 0))
+        state = _call_between(session, guards, work, index, state, bool(request.get("poison")))
+        elapsed = int(state.notes.pop("elapsed_ns"))
+        findings = [found.to_json() for found in guards.after(state)]
+        return Checked(timed_pass, state.outputs, state.gradients, findings, elapsed)
+    finally:
+        work.end()
 
 
 def _handed(one: Set, timed_pass: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -71,9 +71,10 @@ def _call_between(
     state.poisoned = poisoned
     with _poison(session, one, poisoned):
         guards.before(state)
-        begun = time.perf_counter_ns()
-        result = step()
-        state.notes["elapsed_ns"] = time.perf_counter_ns() - begun
+        with work.mode():
+            begun = time.perf_counter_ns()
+            result = step()
+            state.notes["elapsed_ns"] = time.perf_counter_ns() - begun
     state.result = work.result_of(index, result)
     state.outputs, state.gradients = work.collect(index, result)
     return state

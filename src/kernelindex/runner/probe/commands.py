@@ -126,7 +126,7 @@ class Commands:
                 int(request["calls"]),
                 switch_calls=int(request.get("switch_calls") or 0),
                 switch_seconds=float(request.get("switch_seconds") or 0.0),
-                idle_seconds=float(request.get("idle_seconds") or 0.1),
+                idle_seconds=_number(request, "idle_seconds", 0.1),
             )
             dumped = self._dump(request, work, measured.last_set, measured.taken.last)
             measured.taken.last = None
@@ -239,6 +239,11 @@ def write_call(
     values = dict(gradients) if timed_pass == "backward" else {**outputs, **gradients}
     write_outputs(path, values, {"pass": timed_pass, "refresh": int(request.get("refresh") or 0)})
     return sorted(values)
+
+
+def _number(request: Request, name: str, default: float) -> float:
+    value = request.get(name)
+    return default if value is None else float(value)
 
 
 def regime_of(request: Request) -> Regime:

@@ -110,7 +110,7 @@ class TorchSets:
 
 
 def _write_torch(one: Set, offset: int, training: bool) -> None:
-    """Rewrite contents in place; a non-leaf weight is its leaf times one, so it is rewritten too."""
+    """Rewrite contents in place; a non-leaf weight is its leaf times one, so it is made anew."""
     import torch
 
     contents, upstream = refreshed(one.case, one.base, one.upstream_base, offset, training=training)

@@ -223,9 +223,10 @@ class FixedWork:
 @cache
 def bind_backward() -> Function:
     """``torch.autograd.backward`` as it was when this was first called."""
-    from torch.autograd import backward
+    from torch import autograd
 
-    return backward
+    function: Function = autograd.backward
+    return function
 
 
 @contextmanager

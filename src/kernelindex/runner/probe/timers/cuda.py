@@ -148,7 +148,7 @@ class CudaTimer:
     def _measure_tick(self) -> float:
         """The tick of the device's events, ns: 120 spins of different lengths."""
         kernel = self.spin.kernel
-        steps = [lambda n=n: kernel(n) for n in range(2_000, 50_000, 400)]  # type: ignore[misc]
+        steps = [lambda n=n: kernel(n) for n in range(2_000, 50_000, 400)]
         return infer_tick(self.take(len(steps), lambda i: steps[i], cold=False).samples_ns)
 
 

@@ -1,0 +1,106 @@
+"""The device's proofs: empty launch, spin, known bytes and FLOPs, cold against hot, A/A."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from kernelindex import stats
+from kernelindex.runner.calibration.anchor import WANTED_NS, device_matmul
+from kernelindex.runner.calibration.selfcheck import SelfCheck
+from kernelindex.runner.calibration.sentinels import device_copy
+from kernelindex.runner.calibration.sizes import Rates, read_rates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kernelindex.runner.probe.state import Session
+    from kernelindex.runner.probe.timers.cuda import CudaTimer
+
+_SAMPLES = 20
+_HOLD_NS = 200_000.0
+_LARGE_BYTES = 1 << 30
+_SPIN_NS = 20e6
+
+
+def check_device(session: Session) -> SelfCheck:
+    """Proofs on a CUDA device."""
+    timer = cast("CudaTimer", session.meter.timer)
+    rates = read_rates(timer.driver, timer.index)
+    found = SelfCheck(timer.tick_ns)
+    found.within("tick", timer.tick_ns, 1.0, 2048.0, "ns")
+    _check_empty(found, timer, session.device)
+    _check_spin(found, timer)
+    _check_bytes(found, timer, session.device, rates)
+    _check_flush(found, timer, session.device)
+    _check_flops(found, timer, session.device, rates)
+    return found
+
+
+def _samples(timer: CudaTimer, step: Callable[[], object], *, cold: bool = False) -> Any:
+    """Samples behind a queue filled well ahead, the first two calls left out."""
+    timer.take(2, lambda _: step, cold=cold, hold_ns=_HOLD_NS)
+    return timer.take(_SAMPLES, lambda _: step, cold=cold, hold_ns=_HOLD_NS)
+
+
+def _median(timer: CudaTimer, step: Callable[[], object], *, cold: bool = False) -> float:
+    return stats.median(_samples(timer, step, cold=cold).samples_ns)
+
+
+def _check_empty(found: SelfCheck, timer: CudaTimer, device: str) -> None:
+    """Two events with nothing between, and with a kernel of one element; queued in time."""
+    import torch
+
+    nothing = _median(timer, lambda: None)
+    found.within("events", nothing, 0.0, 10_000.0, "ns between two events")
+    fill = torch.zeros(1, device=device).zero_
+    taken = _samples(timer, fill)
+    empty = stats.median(taken.samples_ns)
+    found.within("empty_launch", empty, 300.0, 30_000.0, "ns")
+    found.within("queue_filled", (taken.filled or 0) / _SAMPLES, 0.9, 1.0, "of the calls")
+    found.values |= {"events_ns": nothing, "empty_launch_ns": empty}
+
+
+def _check_spin(found: SelfCheck, timer: CudaTimer) -> None:
+    """A spin of known cycles: events and the host's clock agree, and twice is twice."""
+    spin = timer.spin
+    walls, events = [], []
+    for factor in (1, 2):
+        cycles = int(factor * _SPIN_NS * spin.cycles_per_ns)
+        timer.synchronize()
+        begun = time.perf_counter_ns()
+        taken = timer.take(1, lambda _, n=cycles: lambda: spin.kernel(n), cold=False)  # type: ignore[misc]
+        walls.append(time.perf_counter_ns() - begun)
+        events.append(taken.samples_ns[0])
+    wall, event = walls[1] - walls[0], events[1] - events[0]
+    found.within("events_against_wall", event / wall, 0.93, 1.07, "of the wall clock")
+    found.within("twice_the_spin", events[1] / events[0], 1.96, 2.04, "times as long")
+    found.values |= {"spin_ns_per_cycle": event / (_SPIN_NS * spin.cycles_per_ns)}
+
+
+def _check_bytes(found: SelfCheck, timer: CudaTimer, device: str, rates: Rates) -> None:
+    """Moving 1 GiB stays below the nominal bandwidth and comes near it."""
+    step = device_copy(device, _LARGE_BYTES)
+    speed = _LARGE_BYTES / _median(timer, step, cold=True) * 1e9
+    found.within("known_bytes", speed / rates.bytes_per_s, 0.4, 1.02, "of nominal bandwidth")
+    found.values |= {"copy_bytes_per_s": speed}
+
+
+def _check_flush(found: SelfCheck, timer: CudaTimer, device: str) -> None:
+    """Work within a third of the L2 is slower after a flush than before."""
+    step = device_copy(device, timer.l2_bytes // 3)
+    cold, hot = _median(timer, step, cold=True), _median(timer, step)
+    text = f"cold {cold:.0f} ns, hot {hot:.0f} ns; wanted cold to be slower by 10 %"
+    found.add("flush", cold >= 1.1 * hot, text, cold_ns=cold, hot_ns=hot)
+    found.values |= {"l2_copy_cold_ns": cold, "l2_copy_hot_ns": hot}
+
+
+def _check_flops(found: SelfCheck, timer: CudaTimer, device: str, rates: Rates) -> None:
+    """A bf16 product stays below the nominal rate and comes near it; again is the same."""
+    side = rates.matmul_side(WANTED_NS)
+    step = device_matmul(device, side)
+    one, again = _median(timer, step), _median(timer, step)
+    speed = 2.0 * side**3 / one * 1e9
+    found.within("known_flops", speed / rates.flop_per_s, 0.25, 1.05, "of nominal FLOP/s")
+    found.within("a_a", again / one, 0.9, 1.1, "of the same")
+    found.values |= {"matmul_flop_per_s": speed, "a_a_ratio": again / one}
