@@ -126,7 +126,7 @@ class Bench:
         """Stop a process with all it started and write what became of it."""
         process.stop()
         self.watch.remove(process)
-        verdict = process.verdict
+        verdict = None if process.stopped else process.verdict
         self.journal.write(
             "process_ended",
             name=process.name,

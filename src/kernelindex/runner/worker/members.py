@@ -60,7 +60,8 @@ class Timed:
 class Member:
     """A candidate with its state in this generation.
 
-    ``failures`` holds the first refusal by pass; a pass with one is not asked for again.
+    ``median_ns`` and ``wall_ns`` are the last times of a call by pass: reported, and by our
+    clock with all that belongs to a call (flushing caches). ``failures`` holds the first refusal by pass; a pass with one is not asked for again.
     ``found`` is what goes into the generation's file beside the times, by topic.
     """
 
@@ -70,6 +71,7 @@ class Member:
     failures: dict[str, Refused] = field(default_factory=dict)
     timed: dict[Regime, Timed] = field(default_factory=dict)
     median_ns: dict[str, float] = field(default_factory=dict)
+    wall_ns: dict[str, float] = field(default_factory=dict)
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
     doubts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     checked: dict[str, int] = field(default_factory=dict)

@@ -120,6 +120,8 @@ def warm_member(bench: Bench, member: Member, timed_pass: str) -> None:
         member.fail(timed_pass, malformed("warm: wanted a median_ns above 0"))
         return
     member.median_ns[timed_pass] = middle
+    calls = max(1.0, read_number(reply.fields.get("calls"), 1.0))
+    member.wall_ns[timed_pass] = reply.wall_ns / calls
 
 
 def examine_member(bench: Bench, member: Member, timed_pass: str) -> None:

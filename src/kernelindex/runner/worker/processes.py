@@ -45,6 +45,9 @@ class Process:
         self.place = place
         self.verdict: Refused | None = None
         self.leftovers = 0
+        self.stopped = False
+        # In a process namespace of its own the kernel ends all of them with the first.
+        self._counts_leftovers = "processes" not in isolation.features
         ours, theirs = socket.socketpair()
         command = build_command(
             isolation,
@@ -107,6 +110,7 @@ class Process:
         self._popen.wait()
         self._channel.close()
         self.output.finish(1.0)
+        self.stopped = self.verdict is None
         self.verdict = self.verdict or Refused("aborted", "stopped", "the process was stopped")
 
     def _condemn(self, answer: Answer) -> Refused:
@@ -150,7 +154,7 @@ class Process:
         below = process_table.descendants(table, self.pid)
         same_session = {row.pid for row in table.values() if row.session == self.pid}
         ours = {pid for pid in below | same_session if pid in table and not table[pid].zombie}
-        if self._popen.poll() is not None:
+        if self._counts_leftovers and self._popen.poll() is not None:
             self.leftovers += len(ours - {self.pid})
         process_table.kill_all(ours)
 

@@ -18,6 +18,7 @@ from kernelindex.runner.worker.checking import (
 from kernelindex.runner.worker.members import Member, Regime, Timed, regimes_of
 from kernelindex.runner.worker.replies import read_cycles, read_details, read_times
 from kernelindex.runner.worker.schedule import draw_calls, draw_rounds
+from kernelindex.stats import median
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,8 @@ class Rounds:
         if regime.load == "burst":
             low = min(rules.min_samples, max(1, rules.burst_samples))
             return draw_calls(rules.burst_samples, low, max(1, rules.burst_samples), self.random)
-        expected = member.median_ns.get(regime.timed_pass, 1e6)
+        reported = member.median_ns.get(regime.timed_pass, 1e6)
+        expected = max(reported, member.wall_ns.get(regime.timed_pass, 0.0))
         wanted = max(1, round(rules.round_seconds * 1e9 / expected))
         return draw_calls(
             min(wanted, rules.max_samples), rules.min_samples, rules.max_samples, self.random
@@ -156,7 +158,7 @@ def keep_times(
     timed.wall_ns.append(reply.wall_ns)
     timed.telemetry.append(read_details(reply.fields.get("telemetry")))
     if regime.load == "sustained":
-        member.median_ns[regime.timed_pass] = max(1.0, sorted(times)[len(times) // 2])
+        member.median_ns[regime.timed_pass] = median(times)
     floor = _floor(bench, member, regime)
     return events_within_wall(times, reply.wall_ns) or above_floor(times, floor)
 
