@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.stats import median, quantile
+from kernelindex.runner.calibration.floor import floor_points, pair_ratios
+from kernelindex.stats import median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kernelindex.runner.plan import Plan
-
-_FLOOR_SHARE = 0.95
 
 
 def calibration_record(
@@ -26,12 +24,13 @@ def calibration_record(
         point.id: [one["anchor"]["medians"] for one in done.get(point.id, ())]
         for point in plan.points
     }
+    tick_ns = next((float(one["tick_ns"]) for one in checks if one.get("tick_ns")), 0.0)
     passed = [check.get("passed") for one in checks for check in one.get("checks", ())]
     return {
         "selfchecks": checks,
         "sentinels": sentinels,
-        "floor": sentinel_floor([one["medians"] for one in sentinels]),
-        "tickNs": next((one["tick_ns"] for one in checks if one.get("tick_ns")), None),
+        "floor": sentinel_floor([one["medians"] for one in sentinels], plan.device, tick_ns),
+        "tickNs": tick_ns,
         "anchor": {
             "id": plan.anchor.id,
             "medians": [one["anchor"]["medians"] for one in generations],
@@ -51,22 +50,17 @@ def _problems(generations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def sentinel_floor(
-    sentinels: Sequence[Mapping[str, Mapping[str, Sequence[float]]]],
+    sentinels: Sequence[Mapping[str, Mapping[str, Sequence[float]]]], device: str, tick_ns: float
 ) -> list[list[float]]:
-    """[duration ns, relative margin] ascending: the 95th percentile of |A/A| log ratios.
+    """``[[duration ns, relative margin], ...]`` ascending (``calibration.floor``).
 
-    One ratio a generation and one a round; equal work in equal processes, so what they
-    differ by is the least difference this batch could show.
+    One A/A log ratio a generation: of the medians of two processes that do equal work.
     """
     ratios: dict[str, list[float]] = {}
     lengths: dict[str, list[float]] = {}
     for generation in sentinels:
         for which, pair in generation.items():
-            logs = [math.log(a / b) for a, b in zip(pair["a"], pair["b"], strict=True)]
-            ratios.setdefault(which, []).extend(abs(one) for one in (*logs, median(logs)))
-            lengths.setdefault(which, []).append(median([*pair["a"], *pair["b"]]))
-    floor = [
-        [median(lengths[which]), math.expm1(quantile(ratios[which], _FLOOR_SHARE))]
-        for which in ratios
-    ]
-    return sorted(floor)
+            both = [median(pair["a"])], [median(pair["b"])]
+            ratios.setdefault(which, []).extend(pair_ratios(*both))
+            lengths.setdefault(which, []).extend([*pair["a"], *pair["b"]])
+    return floor_points({median(lengths[one]): ratios[one] for one in ratios}, device, tick_ns)

@@ -61,7 +61,8 @@ class Member:
     """A candidate with its state in this generation.
 
     ``median_ns`` and ``wall_ns`` are the last times of a call by pass: reported, and by our
-    clock with all that belongs to a call (flushing caches). ``failures`` holds the first refusal by pass; a pass with one is not asked for again.
+    clock with all that belongs to a call (flushing caches). ``failures`` holds the first
+    refusal by pass; a pass with one is not asked for again.
     ``found`` is what goes into the generation's file beside the times, by topic.
     """
 

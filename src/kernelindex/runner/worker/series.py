@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 # Half width (95 %, log) of a series' own generation medians beyond which it is unstable.
 UNSTABLE_HALF_WIDTH = 0.25
-_SLOWER_DOUBT, _SLOWER_REFUSED = 1.05, 1.3
+# The anchor after a candidate against after the others, least over as many generations. A
+# candidate that draws more power lowers clocks for a while: that is worth a doubt only.
+_SLOWER_DOUBT, _SLOWER_REFUSED, _SLOWER_GENERATIONS = 1.05, 1.3, 3
 _TOPICS = ("traits", "trace", "warm", "slope", "audits")
 
 
@@ -88,9 +90,9 @@ class _Series:
             status = failure["status"]
             known = "runtime_error" if status == "unsupported" else status
             return known, failure["code"], failure["text"]
-        slower = self._anchor_ratio()
-        if slower is not None and slower > _SLOWER_REFUSED:
-            text = f"the anchor was {slower:.2f} times slower after this candidate"
+        ratios = self._anchor_ratios()
+        if len(ratios) >= _SLOWER_GENERATIONS and min(ratios) > _SLOWER_REFUSED:
+            text = f"the anchor took {min(ratios):.2f} times as long after it in every generation"
             return "suspected_reward_hack", "slows_next", text
         whole = [one for one in samples if len(one) == self.rules.rounds]
         if not whole:
@@ -133,16 +135,17 @@ class _Series:
         for member in members:
             for one in member["doubts"].get(self.regime.timed_pass, ()):
                 doubts.setdefault(one["code"], one)
-        slower = self._anchor_ratio()
-        if slower is not None and slower > _SLOWER_DOUBT:
+        ratios = self._anchor_ratios()
+        if len(ratios) >= _SLOWER_GENERATIONS and min(ratios) > _SLOWER_DOUBT:
+            slower = median(ratios)
             text = (
                 f"the anchor was {slower:.3f} times slower after this candidate than after others"
             )
             doubts["slows_next"] = {"code": "slows_next", "effect": "note", "text": text}
         return list(doubts.values())
 
-    def _anchor_ratio(self) -> float | None:
-        """How much slower the anchor was after this candidate than after the others."""
+    def _anchor_ratios(self) -> list[float]:
+        """By generation: how much longer the anchor took after it than after the others."""
         ratios = []
         for generation in self.done:
             after = generation["anchor"]["after"]
@@ -150,7 +153,7 @@ class _Series:
             others = [x for name, xs in after.items() if name != self.candidate.id for x in xs]
             if own and others:
                 ratios.append(median(own) / median(others))
-        return median(ratios) if ratios else None
+        return ratios
 
 
 def own_half_width(samples: Sequence[Sequence[Sequence[float]]]) -> float | None:
