@@ -29,7 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         plan = load_plan(options.plan)
         kinds = tuple(options.isolation) if options.isolation else None
-        chosen = Options(programs=real_programs(), kinds=kinds, scratch=options.scratch)
+        chosen = Options(
+            programs=real_programs(), kinds=kinds, scratch=options.scratch, caches=options.caches
+        )
         bench = open_bench(plan, options.plan.parent, options.out, chosen)
     except (KernelIndexError, OSError, ValueError) as error:
         print(f"refused: {error}", file=sys.stderr)
@@ -62,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="the batch folder")
     parser.add_argument("--isolation", action="append", choices=KINDS, help="allow only this kind")
     parser.add_argument("--scratch", type=Path, help="where temporary files go")
+    parser.add_argument("--caches", type=Path, help="where compiled code is kept between batches")
     return parser
 
 

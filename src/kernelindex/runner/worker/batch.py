@@ -43,11 +43,14 @@ _ROUNDS_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to run, beside the plan: isolation kinds allowed, where scratch lies."""
+    """How to run, beside the plan: isolation kinds allowed, where scratch lies, and where
+    compiled code is kept between batches.
+    """
 
     programs: Programs
     kinds: tuple[str, ...] | None = None
     scratch: Path | None = None
+    caches: Path | None = None
 
 
 def open_bench(plan: Plan, plan_folder: Path, folder: Path, options: Options) -> Bench:
@@ -72,7 +75,7 @@ def open_bench(plan: Plan, plan_folder: Path, folder: Path, options: Options) ->
         folder=folder.resolve(),
         seed=seed,
         programs=options.programs,
-        places=Places(options.scratch),
+        places=Places(options.scratch, options.caches),
         isolation=isolation,
         journal=journal,
         watch=Watch(),

@@ -63,17 +63,27 @@ def _remove(path: Path) -> None:
 
 
 class Places:
-    """The temporary folder of a batch; ``close`` removes it."""
+    """The temporary folder of a batch; ``close`` removes it.
 
-    def __init__(self, parent: Path | None = None) -> None:
+    With ``caches``, compiled code is kept there between batches, a folder for each name: one
+    candidate's never reaches another.
+    """
+
+    def __init__(self, parent: Path | None = None, caches: Path | None = None) -> None:
         self.root = Path(tempfile.mkdtemp(prefix="kernelindex-", dir=parent)).resolve()
         self.inputs = self.root / "inputs"
         self.inputs.mkdir()
+        self._caches = caches
+        self._cached: set[str] = set()
 
     def of(self, name: str) -> Place:
-        """The place of a process of this name, emptied."""
-        kept = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:40]
-        place = Place(self.root / f"{kept}-{short(digest(name.encode()))}")
+        """The place of a process of this name, emptied of all but its caches."""
+        folder = folder_name(name)
+        if self._caches is not None and folder not in self._cached:
+            self._cached.add(folder)
+            if (self._caches / folder).is_dir():
+                shutil.copytree(self._caches / folder, self.root / folder / "cache")
+        place = Place(self.root / folder)
         place.prepare()
         return place
 
@@ -84,8 +94,17 @@ class Places:
         return self.inputs
 
     def close(self) -> None:
-        """Remove all of it."""
+        """Keep the caches where they are kept, and remove all of it."""
+        for folder in self._cached if self._caches is not None else ():
+            target = self._caches / folder
+            shutil.copytree(self.root / folder / "cache", target, dirs_exist_ok=True)
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def folder_name(name: str) -> str:
+    """A process's name as the name of a folder: readable, and different for different names."""
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:40]
+    return f"{readable}-{short(digest(name.encode()))}"
 
 
 def environment(place: Place) -> dict[str, str]:
@@ -101,7 +120,12 @@ def environment(place: Place) -> dict[str, str]:
         "CUDA_CACHE_PATH": cache / "cuda",
         "XDG_CACHE_HOME": cache / "xdg",
     }
-    fixed = {"PYTHONPATH": python_path(), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    fixed = {
+        "PYTHONPATH": python_path(),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "TRITON_CACHE_AUTOTUNING": "1",  # later generations need not tune again
+    }
     if site.ENABLE_USER_SITE:
         fixed["PYTHONUSERBASE"] = site.getuserbase()
     return {**passed, **fixed, **{name: str(path) for name, path in own.items()}}
