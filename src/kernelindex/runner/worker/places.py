@@ -95,9 +95,10 @@ class Places:
 
     def close(self) -> None:
         """Keep the caches where they are kept, and remove all of it."""
-        for folder in self._cached if self._caches is not None else ():
-            target = self._caches / folder
-            shutil.copytree(self.root / folder / "cache", target, dirs_exist_ok=True)
+        if self._caches is not None:
+            for folder in self._cached:
+                kept = self._caches / folder
+                shutil.copytree(self.root / folder / "cache", kept, dirs_exist_ok=True)
         shutil.rmtree(self.root, ignore_errors=True)
 
 
