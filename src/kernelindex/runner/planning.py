@@ -23,6 +23,8 @@ from kernelindex.runner.recording.workload import is_routed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kernelindex.registry.costs import Work
+    from kernelindex.registry.hardware import Product
     from kernelindex.runner.operations.description import CandidateSpec, Operation
 
 __all__ = [
@@ -91,7 +93,7 @@ class Ask:
     gradient_buffers: str = "fresh"
     distribution: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    product: str | None = None
+    products: tuple[str, ...] = ()
     packages: frozenset[str] | None = None
     """Names of the packages installed where it runs; None where that is not known."""
 
@@ -145,7 +147,7 @@ def choose_point(ask: Ask) -> Choice:
         },
         trusted=_trusted(operation, ask.device, kept),
         candidates=kept,
-        limits=Limits(floor_ns=floors(operation.slug, axes, case.dtypes, passes, ask.product)),
+        limits=Limits(floor_ns=floors(operation.slug, axes, case.dtypes, passes, ask.products)),
     )
     return Choice(point=point, notes=(*axis_notes, *dtype_notes), left_out=tuple(left_out))
 
@@ -202,21 +204,26 @@ def floors(
     axes: Mapping[str, int],
     dtypes: Mapping[str, str],
     passes: Iterable[str],
-    product_id: str | None,
+    products: Sequence[str],
 ) -> dict[str, float]:
-    """The shortest time of each pass, ns, at a product's nominal peaks; empty where unknown."""
-    product = PRODUCTS.get(product_id or "")
+    """The shortest time of each pass, ns, at nominal peaks of any of these products."""
     found: dict[str, float] = {}
-    if product is None:
-        return found
-    peak = accusing_peak(dtypes.values(), product)
     for timed_pass in passes:
         work = cost_of(slug, timed_pass, axes, dtypes)
-        rates = ((work.flops, peak), (work.bytes, product.bandwidth_bytes_s)) if work else ()
-        times = [amount / rate * 1e9 for amount, rate in rates if amount and rate]
-        if times:
-            found[timed_pass] = max(times)
+        times = [_floor_ns(work, dtypes, PRODUCTS[name]) for name in products if work]
+        known = [time for time in times if time]
+        if known:
+            found[timed_pass] = min(known)
     return found
+
+
+def _floor_ns(work: Work | None, dtypes: Mapping[str, str], product: Product) -> float:
+    """The longer of compute and memory time; zero where neither is known."""
+    if work is None:
+        return 0.0
+    peak = accusing_peak(dtypes.values(), product)
+    rates = ((work.flops, peak), (work.bytes, product.bandwidth_bytes_s))
+    return max((amount / rate * 1e9 for amount, rate in rates if amount and rate), default=0.0)
 
 
 def _axes(operation: Operation, ask: Ask) -> tuple[dict[str, int], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Run a plan on this machine: the worker as a process of its own, its journal told as it grows."""
+"""Run a plan on this machine: the worker as a process of its own, told of as it goes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import kernelindex
 from kernelindex.errors import KernelIndexError
@@ -17,16 +17,17 @@ from kernelindex.runner import batch_files
 from kernelindex.runner.plan import plan_to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from kernelindex.runner.plan import Plan
 
-    Tell = Callable[[Mapping[str, Any]], None]
+    Tell = Callable[[int, str], None]
 
 WORKER = "kernelindex.runner.worker"
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 20.0
 TAIL = 2000
+FINISHED = "generation_finished"
 
 
 class WorkerError(KernelIndexError):
@@ -38,9 +39,9 @@ class WorkerError(KernelIndexError):
 def run_here(plan: Plan, folder: Path, *, tell: Tell | None = None) -> None:
     """Run a plan into ``folder``, or take it up again where it was cut short.
 
-    ``tell`` gets every entry of the journal as it is written. Interrupted, the worker is
-    asked to stop and the batch keeps what it measured. Raises WorkerError where there is no
-    outcome.
+    ``tell`` gets how many generations are done and the worker's newest line. Interrupted,
+    the worker is asked to stop and the batch keeps what it measured. Raises WorkerError
+    where there is no outcome.
     """
     folder.mkdir(parents=True, exist_ok=True)
     plan_path = folder.parent / f"{folder.name}.plan.json"
@@ -49,7 +50,7 @@ def run_here(plan: Plan, folder: Path, *, tell: Tell | None = None) -> None:
     with log_path.open("ab") as log:
         worker = _start(plan_path, folder, log.fileno())
         try:
-            _follow(worker, folder / batch_files.JOURNAL, tell)
+            _follow(worker, folder / batch_files.JOURNAL, log_path, tell)
         except BaseException:
             _stop(worker)
             raise
@@ -69,27 +70,41 @@ def _start(plan: Path, folder: Path, log: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _follow(worker: subprocess.Popen[bytes], journal: Path, tell: Tell | None) -> None:
-    read = 0
+def _follow(worker: subprocess.Popen[bytes], journal: Path, log: Path, tell: Tell | None) -> None:
+    entries, lines = Tail(journal), Tail(log)
+    done, said = 0, ""
     while True:
         ended = worker.poll() is not None
-        read = _tell_new(journal, read, tell)
+        done += sum(_event(line) == FINISHED for line in entries.read())
+        said = next(iter(reversed(lines.read())), said)
+        if tell is not None:
+            tell(done, said)
         if ended:
             return
         time.sleep(POLL_SECONDS)
 
 
-def _tell_new(journal: Path, read: int, tell: Tell | None) -> int:
-    """Tell the whole lines written since; how far the journal has been read."""
-    if tell is None or not journal.exists():
-        return read
-    with journal.open("rb") as file:
-        file.seek(read)
-        data = file.read()
-    whole = data.rfind(b"\n") + 1
-    for line in data[:whole].splitlines():
-        tell(json.loads(line))
-    return read + whole
+def _event(line: str) -> str:
+    return str(json.loads(line).get("event"))
+
+
+class Tail:
+    """The whole lines that a file got since it was read last."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._at = 0
+
+    def read(self) -> list[str]:
+        """New lines; none while the file is not there."""
+        if not self._path.exists():
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._at)
+            data = file.read()
+        whole = data.rfind(b"\n") + 1
+        self._at += whole
+        return data[:whole].decode(errors="replace").splitlines()
 
 
 def _stop(worker: subprocess.Popen[bytes]) -> None:

@@ -76,9 +76,9 @@ def command(
     batch_files.write_atomic(target, plan_to_json(plan).encode())
     runner.reserve(target.read_bytes())
     if as_json:
-        print_json(_summary(target, choices, runner.name, runner.number))
+        print_json(_summary(target, choices, plan.runner, plan.number))
     else:
-        _print(target, choices, runner.name, runner.number)
+        _print(target, choices, plan.runner, plan.number)
 
 
 _RULE_NAMES = ("generations", "rounds", "round_seconds", "cache", "load")

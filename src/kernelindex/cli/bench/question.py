@@ -98,7 +98,7 @@ def ask_of(
         gradients=options.gradients[0],
         gradient_buffers=options.buffers,
         distribution=options.distribution,
-        product=_product(options.gpu),
+        products=_products(options.gpu),
     )
 
 
@@ -189,9 +189,9 @@ def _dtype(text: str) -> str:
     return match.dtype
 
 
-def _product(gpu: str | None) -> str | None:
-    products = find_gpu(gpu) if gpu else ()
-    return products[0].id if len(products) == 1 else None
+def _products(gpu: str | None) -> tuple[str, ...]:
+    """The products a name means; several where it leaves the form factor open."""
+    return tuple(product.id for product in find_gpu(gpu)) if gpu else ()
 
 
 def published_asks(words: Sequence[str], options: Options) -> Iterable[Ask]:

@@ -17,9 +17,10 @@ from kernelindex.settings import data_folder, is_clone
 
 if TYPE_CHECKING:
     from kernelindex.evidence.keys import Signer
+    from kernelindex.runner.ingest import Signing
 
 FOLDER = "runners"
-KEY, LEDGER, OWNER = "key.pem", "ledger.jsonl", "owner"
+KEY, LEDGER, OWNER, HOST = "key.pem", "ledger.jsonl", "owner", "host"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
@@ -40,6 +41,10 @@ class LocalRunner:
         """The number of its next batch."""
         return ledger.next_number(self.ledger)
 
+    def batch_folder(self, number: int) -> Path:
+        """Where a batch measured here is kept."""
+        return self.folder / "batches" / f"{number:05d}"
+
     def reserve(self, plan: bytes) -> None:
         """Note a plan under its number, before anything of it runs."""
         ledger.plan(self.ledger, self.number, digest(plan))
@@ -48,6 +53,24 @@ class LocalRunner:
     def owner(self) -> str:
         """Who runs it, as stated when its key was made."""
         return (self.folder / OWNER).read_text().strip()
+
+    @property
+    def host(self) -> str:
+        """The machine it measures on, by the name stated when its key was made."""
+        return (self.folder / HOST).read_text().strip()
+
+    def signing(self, version: str) -> Signing:
+        """What signing a batch needs of it."""
+        from kernelindex.runner.ingest import Signing
+
+        return Signing(
+            name=self.name,
+            owner=self.owner,
+            host=self.host,
+            signer=self.signer(),
+            ledger=self.ledger,
+            version=version,
+        )
 
     def signer(self) -> Signer:
         """Its private key; raises EvidenceError ``evidence.key``."""
@@ -90,6 +113,7 @@ def ensure_key(runner: LocalRunner) -> str | None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(signer.to_pem())
     (runner.folder / OWNER).write_text(f"{os.environ.get('USER') or 'operator'}\n")
+    (runner.folder / HOST).write_text(f"{host_name()}\n")
     return f"made a key for runner {runner.name}: {signer.public.text}, kept in {path}"
 
 

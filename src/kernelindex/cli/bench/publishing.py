@@ -1,0 +1,84 @@
+"""Signing a batch with the local runner's key, and taking its bundle into the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kernelindex import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kernelindex.catalog import Catalog
+    from kernelindex.catalog.intake import ImportReport
+    from kernelindex.cli.bench.runner import LocalRunner
+    from kernelindex.runner.ingest import Ingested
+
+BUNDLES = "bundles"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A signed batch in the catalog; ``said`` are sentences for people."""
+
+    ingested: Ingested
+    bundle: Path
+    report: ImportReport
+    approved: bool
+    said: tuple[str, ...]
+
+
+def publish(catalog: Catalog, folder: Path, runner: LocalRunner, *, actor: str | None) -> Published:
+    """Sign a batch folder and import its bundle.
+
+    A key is made where the runner has none. ``actor`` approves it in this catalog, where
+    somebody is named. Raises BatchError, EvidenceError, CatalogError.
+    """
+    from kernelindex.catalog import import_records
+    from kernelindex.cli.bench.runner import ensure_key
+    from kernelindex.runner.ingest import ingest
+    from kernelindex.sources import find_source
+
+    made = ensure_key(runner)
+    said = [made] if made else []
+    ingested = ingest(folder, runner.signing(__version__), runner.folder / BUNDLES)
+    if actor:
+        said += _approve(catalog, runner, actor)
+    path = runner.folder / BUNDLES / ingested.name
+    snapshot, records = find_source("evidence").read(path)
+    report = import_records(catalog, snapshot, records)
+    approved = is_approved(catalog, runner)
+    if not approved:
+        said.append(
+            f"this index does not approve {runner.name}'s key, so its runs are not verified;"
+            " its operator may: --approve NAME"
+        )
+    return Published(
+        ingested=ingested, bundle=path, report=report, approved=approved, said=tuple(said)
+    )
+
+
+def is_approved(catalog: Catalog, runner: LocalRunner) -> bool:
+    """Whether this catalog approves the runner's key."""
+    from kernelindex.catalog.approvals import list_approvals
+
+    digest = runner.signer().public.digest
+    return any(one.approved and one.key_digest == digest for one in list_approvals(catalog))
+
+
+def _approve(catalog: Catalog, runner: LocalRunner, actor: str) -> list[str]:
+    from kernelindex.catalog.approvals import approve
+
+    if is_approved(catalog, runner):
+        return []
+    approve(
+        catalog,
+        public_key=runner.signer().public.text,
+        name=runner.name,
+        owner=runner.owner,
+        host=runner.host,
+        actor=actor,
+        reason="a runner of this machine, approved on the command line",
+    )
+    return [f"{actor} approved {runner.name}'s key in this index"]

@@ -1,0 +1,176 @@
+"""``ki bench run``: measure a workload here, sign what was found, publish it, say who leads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelindex.cli.bench.options import make_options, rule_changes, rule_options, shape_options
+from kernelindex.cli.failures import FAILED, OK
+from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kernelindex.cli.bench.publishing import Published
+    from kernelindex.runner.plan import Plan
+    from kernelindex.runner.planning import Choice
+
+DEFAULT_SECONDS = 540.0
+
+
+@click.command(name="run", short_help="measure a workload here and publish it")
+@click.argument("words", nargs=-1, required=True, metavar="WORKLOAD...")
+@shape_options
+@rule_options
+@click.option("--runner", "runner_name", metavar="NAME", help="Runner that signs (local).")
+@click.option(
+    "--approve", "actor", metavar="NAME", envvar="KI_ACTOR",
+    help="Approve this machine's key in this index, as the operator of that name.",
+)  # fmt: skip
+@json_option
+@db_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    words: tuple[str, ...],
+    runner_name: str | None,
+    actor: str | None,
+    protocol: str | None,
+    budget: float | None,
+    as_json: bool,
+    **asked: Any,
+) -> int:
+    """Measure candidates of a workload on this machine under the controlled protocol.
+
+    \b
+    ki bench run rmsnorm tokens=512 hidden=1024 --device cpu
+    ki bench run moe-mlp experts=64 bf16 --pass full --impl liger --impl sonic-moe
+
+    WORKLOAD is a question as for `ki resolve`, or a workload's digest or slug. Every candidate
+    is checked before it is timed, in a process of its own; failed ones are recorded as well.
+    The batch is signed with this machine's key, made at first use, and published into the
+    catalog. Its runs are verified only where the index approves that key.
+
+    Exit status: 0 measured; 1 refused, or nobody passed; 2 usage.
+    """  # noqa: D301 (click reads backspace)
+    rules = {name: asked.pop(name) for name in RULE_NAMES}
+    choices = choose_here(ctx, words, **asked)
+    folder, runner = measure(
+        choices,
+        device=make_options(**asked).device,
+        runner_name=runner_name,
+        protocol=protocol,
+        budget=budget,
+        quiet=as_json,
+        **rule_changes(**rules),
+    )
+    from kernelindex.cli.bench.publishing import publish
+
+    published = publish(open_catalog(ctx, create=True), folder, runner, actor=actor)
+    show_published(published, choices, as_json=as_json)
+    passed = any(one.cohort.entries for one in published.ingested.judged)
+    return OK if passed else FAILED
+
+
+RULE_NAMES = ("generations", "rounds", "round_seconds", "cache", "load")
+
+
+def choose_here(ctx: click.Context, words: tuple[str, ...], **asked: Any) -> list[Choice]:
+    """The points of a question, with candidates whose packages are installed here."""
+    from dataclasses import replace
+
+    from kernelindex.cli.bench.question import installed_packages, read_questions
+    from kernelindex.runner.planning import choose_point
+
+    options = make_options(**asked)
+    packages = installed_packages()
+    asks = read_questions(words, options, lambda: open_catalog(ctx))
+    choices = [choose_point(replace(ask, packages=packages)) for ask in asks]
+    return list({choice.point.id: choice for choice in choices}.values())
+
+
+def measure(
+    choices: list[Choice],
+    *,
+    device: str,
+    runner_name: str | None,
+    protocol: str | None,
+    budget: float | None,
+    quiet: bool,
+    purpose: str = "records",
+    **rules: Any,
+) -> tuple[Path, Any]:
+    """Plan a batch under the runner's next number and run it; its folder and the runner."""
+    from kernelindex.cli.bench.runner import ensure_key, local_runner
+    from kernelindex.runner.plan import plan_to_json
+    from kernelindex.runner.planning import build_plan
+
+    runner = local_runner(runner_name)
+    made = ensure_key(runner)
+    if made and not quiet:
+        click.echo(made, err=True)
+    plan = build_plan(
+        [one.point for one in choices],
+        runner=runner.name,
+        number=runner.number,
+        device=device,
+        purpose=purpose,
+        protocol=protocol or ("quick" if device == "cpu" else "records"),
+        time_budget_seconds=budget or DEFAULT_SECONDS,
+        **rules,
+    )
+    runner.reserve(plan_to_json(plan).encode())
+    folder = runner.batch_folder(plan.number)
+    follow(plan, folder, quiet=quiet)
+    return folder, runner
+
+
+def follow(plan: Plan, folder: Path, *, quiet: bool) -> None:
+    """Run a plan and draw how far it is, where somebody watches."""
+    from kernelindex.cli.progress import progress_bar
+    from kernelindex.runner.running import run_here
+
+    total = len(plan.points) * plan.rules.generations
+    with progress_bar("measuring", quiet=quiet) as advance:
+        run_here(plan, folder, tell=lambda done, said: advance(done, total, said[:100]))
+
+
+def show_published(published: Published, choices: list[Choice], *, as_json: bool) -> None:
+    """Tables and sentences for people, or one JSON object."""
+    ingested = published.ingested
+    if as_json:
+        from kernelindex.cli.bench.documents import judged_documents
+
+        print_json(
+            {
+                "batch": ingested.batch.id,
+                "outcome": ingested.batch.outcome,
+                "bundle": str(published.bundle),
+                "record": ingested.sealed.record_digest,
+                "approved": published.approved,
+                "cohorts": judged_documents(ingested.judged),
+                "import": published.report.to_dict(),
+                "said": list(published.said),
+            }
+        )
+        return
+    from kernelindex.cli.render.bench import print_judged
+    from kernelindex.cli.terminal import show
+
+    show(lambda screen: print_judged(screen, ingested.judged))
+    click.echo("")
+    for text in (*_notes(choices), *published.said, *published.report.problems):
+        click.echo(text)
+    click.echo(
+        f"batch {ingested.batch.id} {ingested.batch.outcome.replace('_', ' ')},"
+        f" signed and published: {published.bundle}"
+    )
+
+
+def _notes(choices: list[Choice]) -> list[str]:
+    notes = [note for one in choices for note in one.notes]
+    left = [f"without {name}: {why}" for one in choices for name, why in one.left_out]
+    return list(dict.fromkeys([*notes, *left]))

@@ -1,0 +1,154 @@
+"""A measured batch as tables: one for each point, pass and regime, best first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.cli.render.tables import Column, align_decimal, build_table
+from kernelindex.cli.terminal import clean
+from kernelindex.policy.verdicts import REASONS
+from kernelindex.resolve.numbers import memory_text, ratio_text, scale_for
+from kernelindex.runner.recording.protocol import TRAINING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from kernelindex.policy.judging import ExcludedRun, JudgedEntry
+    from kernelindex.policy.verdicts import Verdict
+    from kernelindex.resolve.numbers import Scale
+    from kernelindex.runner.standings import Judged
+
+
+def print_judged(console: Console, judged: Sequence[Judged]) -> None:
+    """Every cohort of a batch with who did not pass below it."""
+    for one in judged:
+        console.print(f"\n{clean(title_of(one))}", style="bold")
+        entries = one.cohort.entries
+        if entries:
+            console.print(_table(one, entries))
+        for row in entries:
+            _print_settle(console, row)
+        for lost in one.cohort.excluded:
+            console.print(clean(lost_words(one, lost)))
+
+
+def title_of(one: Judged) -> str:
+    """Operation, shape, pass and regime: what is equal in all rows."""
+    series = one.first.series
+    point, regime = series.point, series.regime
+    sizes = " ".join(f"{name}={value}" for name, value in point.axes.items())
+    dtype = next(iter(point.dtypes.values()), "")
+    weights = [f"{point.gradients} weights"] if regime.timed_pass in TRAINING else []
+    parts = [point.operation, sizes, dtype, point.distribution or "", regime.timed_pass]
+    return " · ".join(filter(None, [*parts, regime.cache, regime.load, *weights]))
+
+
+def _table(one: Judged, entries: Sequence[JudgedEntry]) -> Any:
+    scale = scale_for([row.entry.value for row in entries], "ns")
+    columns = (
+        Column("rank"),
+        Column("candidate", flexible=True),
+        Column(scale.unit, "right"),
+        Column("95 % interval"),
+        Column("ratio", "right"),
+        Column("verdict"),
+        Column("ratio's interval"),
+        Column("% of limit", "right"),
+        Column("peak", "right"),
+        Column("doubts", flexible=True),
+    )
+    cells = (
+        [rank_words(row) for row in entries],
+        [clean(row.run.line.title) for row in entries],
+        align_decimal([scale.show(row.entry.value, _half(row)) for row in entries]),
+        [interval_words(row, scale) for row in entries],
+        align_decimal([_ratio(row) for row in entries]),
+        [str(row.to_leader.kind) if row.to_leader else "" for row in entries],
+        [ratio_interval(row.to_leader) for row in entries],
+        [_limit(row) for row in entries],
+        [_peak(one, row) for row in entries],
+        [
+            "; ".join(doubt.code.replace("_", " ").lower() for doubt in row.doubts)
+            for row in entries
+        ],
+    )
+    return build_table(columns, list(zip(*cells, strict=True)))
+
+
+def rank_words(row: JudgedEntry) -> str:
+    """The rank range, or that it is the only result."""
+    low, high = row.ranked.low, row.ranked.high
+    if low is None:
+        return "only"
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def interval_words(row: JudgedEntry, scale: Scale) -> str:
+    """The interval of the median in the table's unit."""
+    interval = row.run.interval
+    if interval is None:
+        return "none"
+    return f"{scale.show(interval.low, _half(row))}-{scale.show(interval.high, _half(row))}"
+
+
+def ratio_interval(verdict: Verdict | None) -> str:
+    """The 95 % interval of the ratio to the leader, and the margin that counts as none."""
+    if verdict is None or verdict.low is None or verdict.high is None:
+        return ""
+    margin = f" ±{verdict.margin:.1%}" if verdict.margin is not None else ""
+    return f"{verdict.low:.3f}-{verdict.high:.3f}{margin}"
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """A verdict with its ratio, interval, margin and reasons in words."""
+    parts = [str(verdict.kind)]
+    if verdict.ratio is not None:
+        parts.append(f"ratio {verdict.ratio:.4g}")
+    if verdict.low is not None and verdict.high is not None:
+        parts.append(f"95 % interval {verdict.low:.4g} to {verdict.high:.4g}")
+    if verdict.margin is not None:
+        parts.append(f"margin {verdict.margin:.2%}")
+    reasons = "; ".join(REASONS.get(code, code) for code in verdict.reasons)
+    settle = f"; to settle: {verdict.settle.text}" if verdict.settle else ""
+    return f"{', '.join(parts)} ({reasons}{settle})"
+
+
+def lost_words(one: Judged, lost: ExcludedRun) -> str:
+    """Who does not rank, how it ended, and why, in a line."""
+    recorded = one.runs[lost.run.digest]
+    series = recorded.series
+    found = str(series.found.get("text") or "")
+    why = ": ".join(filter(None, [series.reason.replace("_", " "), found]))
+    if series.status == "passed":
+        why = "; ".join(reason.text for reason in lost.reasons)
+    return f"{lost.run.line.title}: {series.status.replace('_', ' ')}" + (f", {why}" if why else "")
+
+
+def _print_settle(console: Console, row: JudgedEntry) -> None:
+    verdict = row.to_leader
+    if verdict is not None and verdict.settle is not None:
+        name = clean(row.run.line.title)
+        console.print(f"  {name} against the first: {verdict.settle.text}", style="dim")
+
+
+def _half(row: JudgedEntry) -> float | None:
+    interval = row.run.interval
+    return None if interval is None else (interval.high - interval.low) / 2
+
+
+def _ratio(row: JudgedEntry) -> str:
+    ratio = row.ranked.ratio_to_leader
+    return "" if ratio is None else ratio_text(ratio)
+
+
+def _limit(row: JudgedEntry) -> str:
+    percent = row.limit.percent_nominal if row.limit else None
+    return "" if percent is None else f"{percent:.0f}"
+
+
+def _peak(one: Judged, row: JudgedEntry) -> str:
+    spec = one.runs[row.run.digest].run.document["spec"]
+    peak = spec.get("memory", {}).get("peakBytes")
+    return "" if peak is None else memory_text(peak)

@@ -1,0 +1,155 @@
+"""``ki bench``: a plan made here, a batch from elsewhere, evidence in the catalog."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kernelindex.runner import batch_files
+from kernelindex.runner.plan import load_plan
+from tests.runner.recording.factories import make_batch
+
+if TYPE_CHECKING:
+    from tests.cli.factories import Terminal
+
+CPU = ("--device", "cpu")
+SHAPE = ("rmsnorm", "tokens=512", "hidden=1024")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KI_RUNNERS", str(tmp_path / "runners"))
+    monkeypatch.setenv("KI_DB", f"sqlite:///{tmp_path / 'ki.db'}")
+    return tmp_path
+
+
+def planned(terminal: Terminal, home: Path, *more: str) -> Path:
+    target = home / "plan.json"
+    asked = ("bench", "plan", *SHAPE, *CPU, "--protocol", "quick", *more, "--out", str(target))
+    assert terminal.ki(*asked).status == 0
+    return target
+
+
+def test_plan_says_what_it_holds_and_takes_the_next_number(terminal: Terminal, home: Path) -> None:
+    asked = ("bench", "plan", *SHAPE, *CPU, "--out", str(home / "a.json"))
+    first = terminal.ki(*asked, "--json").data
+    second = terminal.ki(*asked, "--json").data
+    assert (first["number"], second["number"]) == (1, 2)
+    point = first["points"][0]
+    assert point["id"] == "rms-norm/512-1024-fp32/leaf"
+    assert point["passes"] == ["forward", "backward", "full"]
+    assert "kernelindex/numpy-rms-norm" in point["candidates"]
+    assert point["leftOut"] == [{"id": "liger-kernel/LigerRMSNorm", "why": "does not run on cpu"}]
+
+
+def test_plan_of_a_sweep_has_a_point_for_every_value_and_kind_of_weights(
+    terminal: Terminal, home: Path
+) -> None:
+    target = home / "sweep.json"
+    asked = ("bench", "plan", "moe-mlp", "bf16", "--device", "cuda:0", "--gpu", "H200")
+    more = ("--sweep", "experts=8,16", "--gradients", "leaf", "--gradients", "non_leaf")
+    assert terminal.ki(*asked, *more, "--out", str(target)).status == 0
+    plan = load_plan(target)
+    assert [(one.axes["experts"], one.gradients) for one in plan.points] == [
+        (8, "leaf"),
+        (16, "leaf"),
+        (8, "non_leaf"),
+        (16, "non_leaf"),
+    ]
+    assert plan.points[0].distribution == "uniform"
+    assert plan.points[0].limits.floor_ns["full"] > 1.8e6
+
+
+def test_published_shapes_are_planned_together(terminal: Terminal, home: Path) -> None:
+    target = home / "all.json"
+    asked = ("bench", "plan", "rms-norm", "--published", "--device", "cuda:0")
+    assert terminal.ki(*asked, "--out", str(target)).status == 0
+    plan = load_plan(target)
+    assert len(plan.points) == 6
+    assert plan.points[0].dtypes == {"x": "bf16", "weight": "fp32"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("rmsnorm", "tokens=512", "--impl", "ligr"), "no one candidate 'ligr'"),
+        (("rmsnorm", "width=5"), "rms-norm has no axis width; it has tokens, hidden"),
+        (("layer-norm", "tokens=5"), "no operation 'layer-norm' can be run here"),
+        (("rmsnorm", "--device", "tpu"), "wanted cpu, cuda:N or auto"),
+        (("rmsnorm", "--sweep", "tokens"), "wanted an axis and its values"),
+        (("rmsnorm", "--protocol", "sloppy"), "no protocol is called 'sloppy'"),
+    ],
+)
+def test_what_cannot_be_planned_says_what_can(
+    terminal: Terminal, home: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = terminal.ki("bench", "plan", *words, "--out", str(home / "p.json"))
+    assert done.status == 1
+    assert said in done.err
+
+
+def test_a_batch_from_elsewhere_is_signed_published_and_answers(
+    terminal: Terminal, home: Path
+) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    done = terminal.ki("bench", "ingest", str(folder), "--approve", "ada", "--json").data
+    assert (done["outcome"], done["approved"]) == ("complete", True)
+    assert done["import"]["skipped"] == {}
+    forward = done["cohorts"][0]
+    assert forward["pass"] == "forward"
+    assert forward["entries"][0]["candidate"] == "pytorch/compile/RMSNorm"
+    last = forward["entries"][-1]["toLeader"]
+    assert last["verdict"] == "SLOWER"
+    assert last["low"] < last["ratio"] < last["high"]
+    answer = terminal.ki("resolve", *SHAPE, "fp32", "pass:forward", "--json").data
+    cohort = answer["cohorts"][0]
+    assert (answer["match"], cohort["profile"]) == ("exact", "controlled")
+    assert cohort["entries"][0]["run"]["interval"]["kind"] == "confidence95"
+    assert cohort["entries"][-1]["verdict_to_leader"] == "SLOWER"
+    assert cohort["entries"][-1]["rank"] == {"low": 4, "high": 4}
+    assert cohort["protocol"]["name"] == "kernelindex-runner"
+
+
+def test_without_approval_the_batch_is_published_and_the_reason_is_said(
+    terminal: Terminal, home: Path
+) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    done = terminal.ki("bench", "ingest", str(folder))
+    assert done.status == 0
+    assert "does not approve local's key" in done.out
+    assert "rms-norm · tokens=512 hidden=1024 · fp32 · forward · cold · sustained" in done.out
+    assert "SLOWER" in done.out
+
+
+def test_a_batch_where_nobody_passed_is_kept_and_exits_with_one(
+    terminal: Terminal, home: Path
+) -> None:
+    plan = load_plan(planned(terminal, home))
+    text = "y: relative Frobenius error is 0.3; 2e-06 may be"
+    wrong = {"status": "incorrect_numerical", "reason": "wrong_values", "text": text}
+    done = terminal.ki("bench", "ingest", str(make_batch(home / "batch", plan, **wrong)))
+    assert done.status == 1
+    assert "incorrect numerical, wrong values: y: relative Frobenius error is 0.3" in done.out
+
+
+def test_a_changed_plan_is_refused(terminal: Terminal, home: Path) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    path = folder / batch_files.PLAN
+    document = json.loads(path.read_text())
+    document["rules"]["generations"] = 2
+    path.write_text(json.dumps(document))
+    done = terminal.ki("bench", "ingest", str(folder))
+    assert done.status == 1
+    assert "batch.not_planned" in done.err
+
+
+def test_list_says_who_can_run_here_and_why_not(terminal: Terminal, home: Path) -> None:
+    assert home.is_dir()
+    data = terminal.ki("bench", "list", "rms-norm", *CPU, "--json").data
+    candidates = {one["id"]: one["obstacle"] for one in data["operations"][0]["candidates"]}
+    assert candidates["kernelindex/numpy-rms-norm"] is None
+    assert candidates["liger-kernel/LigerRMSNorm"] == "does not run on cpu"
+    assert "RMSNorm · rms-norm" in terminal.ki("bench", "list", *CPU).out
