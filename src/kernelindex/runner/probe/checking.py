@@ -69,12 +69,11 @@ def _call_between(
     state.inputs = _handed(one, state.timed_pass)[0]
     step = work.ready(index)
     state.poisoned = poisoned
-    with _poison(session, one, poisoned):
-        guards.before(state)
-        with work.mode():
-            begun = time.perf_counter_ns()
-            result = step()
-            state.notes["elapsed_ns"] = time.perf_counter_ns() - begun
+    guards.before(state)  # first: what it allocates and frees would take the filled blocks
+    with _poison(session, one, poisoned), work.mode():
+        begun = time.perf_counter_ns()
+        result = step()
+        state.notes["elapsed_ns"] = time.perf_counter_ns() - begun
     state.result = work.result_of(index, result)
     state.outputs, state.gradients = work.collect(index, result)
     return state

@@ -16,7 +16,7 @@ from kernelindex.runner.probe.audits.timings import (
     audit_upstream,
     audit_weights,
 )
-from kernelindex.runner.probe.audits.values import audit_address, audit_calls
+from kernelindex.runner.probe.audits.values import audit_address, audit_calls, audit_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +29,7 @@ AUDITS: Mapping[str, Callable[[Bench], list[Finding]]] = {
     "calls": audit_calls,
     "address": audit_address,
     "content": audit_content,
+    "graph": audit_graph,
     "upstream": audit_upstream,
     "weights": audit_weights,
     "prediction": audit_prediction,
@@ -39,6 +40,7 @@ AUDITS: Mapping[str, Callable[[Bench], list[Finding]]] = {
 def applicable(bench: Bench) -> list[str]:
     """Names of the audits that make sense here, in the order to run them."""
     needs = {
+        "graph": bench.timed_pass == "backward",
         "upstream": bench.timed_pass in {"backward", "full"},
         "weights": bench.training and bool(bench.static_names),
         "prediction": bench.count >= 2,

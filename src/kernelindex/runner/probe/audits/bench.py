@@ -7,13 +7,14 @@ no content is a roll of another, as those of refreshes are. Rows of one call mov
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.stats import Random
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kernelindex.runner.probe.sets import Sets
     from kernelindex.runner.probe.timers import Step, Timer
@@ -75,24 +76,19 @@ class Bench:
         self.used += 1
         return (self.seed << 20) + self.used
 
-    def write(self, index: int, key: int, names: Iterable[str], base: int | None = None) -> None:
-        """Write contents of a key into the named inputs of a set, at their addresses.
-
-        They are drawn from the loaded contents of that set, or of the set ``base``.
-        """
+    def write(self, index: int, key: int, names: Iterable[str]) -> None:
+        """Write contents of a key into the named inputs of a set, at their addresses."""
         one, flipped = self.sets.sets[index], self.per_call_names
-        source = self.sets.sets[index if base is None else base].base
         for name in names:
-            _copy(one.plain[name], vary(source[name], key, flip=name in flipped))
+            _copy(one.plain[name], vary(one.base[name], key, flip=name in flipped))
         _renew(one)
         one.state = (_STATE, self.training)
 
-    def write_upstream(self, index: int, key: int, base: int | None = None) -> None:
-        """Write contents of a key into the upstream gradients of a set; ``base`` as above."""
+    def write_upstream(self, index: int, key: int) -> None:
+        """Write contents of a key into the upstream gradients of a set."""
         one = self.sets.sets[index]
-        source = self.sets.sets[index if base is None else base].upstream_base
         for name, tensor in one.upstream.items():
-            _copy(tensor, vary(source[name], key, flip=True))
+            _copy(tensor, vary(one.upstream_base[name], key, flip=True))
         one.state = (_STATE, self.training)
 
     def write_all(self, keys: Mapping[int, int]) -> None:
@@ -143,6 +139,19 @@ class Bench:
         made = gradients if self.timed_pass == "backward" else {**outputs, **gradients}
         return {name: _kept(tensor) for name, tensor in made.items()}
 
+    @contextmanager
+    def moved(self, index: int) -> Iterator[None]:
+        """While open, the per-call inputs of a set lie at other addresses, with their contents."""
+        one = self.sets.sets[index]
+        kept = dict(one.plain), dict(one.given), dict(one.leaves)
+        for name in self.per_call_names:
+            _move(one, name)
+        try:
+            yield
+        finally:
+            for held, before in zip((one.plain, one.given, one.leaves), kept, strict=True):
+                held.update(before)
+
     def restore(self) -> None:
         """Put the loaded contents back; a later refresh starts from them."""
         self.work.end()
@@ -192,6 +201,16 @@ def _copy(target: Any, contents: Any) -> None:
 
     with torch.no_grad():
         target.copy_(contents)
+
+
+def _move(one: Any, name: str) -> None:
+    copied = _kept(one.plain[name])
+    one.plain[name] = copied
+    if name in one.leaves:
+        leaf = copied.clone().requires_grad_()
+        one.plain[name], one.leaves[name], one.given[name] = leaf.detach(), leaf, leaf
+    elif name in one.given:
+        one.given[name] = copied
 
 
 def _renew(one: Any) -> None:

@@ -1,9 +1,9 @@
 """Whether one way of calling is slower than another, so that noise cannot accuse.
 
 Pairs are taken in random order. What decides is a bound of the median of the pairs' log ratios
-that needs no distribution: the k-th smallest of n, with P(Binomial(n, 1/2) < k) <= 0.001. A
-suspicion must hold a second time, on new pairs: at most one honest candidate in a million is
-accused by chance at the margin, and far fewer at equality.
+that needs no distribution: the k-th smallest of n, with P(Binomial(n, 1/2) < k) <= 0.001. Twenty
+pairs clear most candidates; where their median is beyond the margin, up to sixty are taken. A
+suspicion must hold a second time, on new pairs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from kernelindex.runner.probe.audits.bench import Bench
 
-PAIRS = 20
+PAIRS, MOST_PAIRS = 20, 60
 LEAST_PAIRS = 12
-BUDGET_NS = 3_000_000_000
+BUDGET_NS, LONGEST_NS = 3_000_000_000, 12_000_000_000
 TAIL = 0.001
 # Below this a call's time hangs on interrupts and cache lines rather than on its work.
 LEAST_GAIN_NS = 2_000.0
@@ -56,26 +56,41 @@ def compare(
     ``margin`` is the ratio that must be exceeded by the bound, twice.
     """
     for _ in range(2):
-        found = measure(bench, slow, quick)
+        found = measure(bench, slow, quick, margin)
         gain = found.slow_ns - found.quick_ns
         if found.bound <= margin or gain <= max(LEAST_GAIN_NS, 2 * bench.timer.tick_ns):
             return None
     return found
 
 
-def measure(bench: Bench, slow: Callable[[], float], quick: Callable[[], float]) -> Slower:
-    """Twenty pairs in random order; as few as twelve where three seconds are over."""
+def measure(
+    bench: Bench, slow: Callable[[], float], quick: Callable[[], float], margin: float
+) -> Slower:
+    """Pairs in random order until they clear or accuse, or pairs or time are spent."""
     pairs: list[tuple[float, float]] = []
     begun = bench.clock()
-    while len(pairs) < PAIRS:
-        if len(pairs) >= LEAST_PAIRS and bench.clock() - begun > BUDGET_NS:
-            break
+    while True:
         if bench.random.below(2):
             first = slow()
             pairs.append((first, quick()))
         else:
             first = quick()
             pairs.append((slow(), first))
+        if len(pairs) >= LEAST_PAIRS:
+            found = _summary(pairs)
+            if _enough(found, margin, bench.clock() - begun):
+                return found
+
+
+def _enough(found: Slower, margin: float, spent_ns: int) -> bool:
+    if found.pairs >= MOST_PAIRS or spent_ns > LONGEST_NS:
+        return True
+    if found.pairs < PAIRS and spent_ns <= BUDGET_NS:
+        return False
+    return found.ratio <= margin or found.bound > margin
+
+
+def _summary(pairs: list[tuple[float, float]]) -> Slower:
     ratios = [math.log(max(a, 1.0) / max(b, 1.0)) for a, b in pairs]
     return Slower(
         ratio=math.exp(stats.median(ratios)),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 REPEAT_MARGIN = 1.15
 # Idleness changes clocks, caches and a quota's credit of honest code as well.
 GAP_MARGIN = 1.5
-LEAST_GAP_S, GAP_CALLS = 0.005, 3.0
+LEAST_GAP_S, GAP_CALLS = 0.01, 3.0
 _OLD = 7  # the key of contents that were seen before
 
 

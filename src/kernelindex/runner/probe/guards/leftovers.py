@@ -14,6 +14,7 @@ LATE_S = 0.3  # some pools spin up to 200 ms; what computes after this is no spi
 BUSY_SHARE = 0.5
 PYTHON_THREAD_NS = 1_000_000
 PYTHON_THREAD_SHARE = 0.1
+Spent = dict[tuple[str, int], int]  # CPU time by thread or process
 _CLONE_CLOCK, _THREAD_CLOCK = 2, 4  # CPUCLOCK_SCHED and CPUCLOCK_PERTHREAD of Linux
 
 
@@ -31,13 +32,17 @@ def watch_after_return(call_ns: int, known: frozenset[int]) -> Late | None:
 
     ``known`` are thread ids that were there before the candidate: the probe's own.
     """
-    before = _spent()
+    process, before = time.process_time_ns(), _spent()
     time.sleep(SETTLE_S)
     settled = _spent()
     time.sleep(WINDOW_S)
-    after = _spent()
+    after, spent = _spent(), time.process_time_ns() - process
     whole_ns = int((SETTLE_S + WINDOW_S) * 1e9)
-    if late := _python_thread(_grown(before, after, known), call_ns, whole_ns):
+    allowed = max(PYTHON_THREAD_NS, int(PYTHON_THREAD_SHARE * call_ns))
+    ended = spent - sum(_threads(after).values()) + sum(_threads(before, after).values())
+    if ended > allowed:
+        return Late("a thread that then ended", ended, whole_ns)
+    if late := _python_thread(_grown(before, after, known), allowed, whole_ns):
         return late
     if not _busy(_grown(settled, after, known)):
         return None
@@ -60,16 +65,20 @@ def _still_busy(known: frozenset[int]) -> Late | None:
     return Late(f"{kind} {identifier}", cpu_ns, int(WINDOW_S * 1e9))
 
 
-def _python_thread(grown: dict[tuple[str, int], int], call_ns: int, watched_ns: int) -> Late | None:
+def _threads(spent: Spent, among: Spent | None = None) -> Spent:
+    """The threads of a reading, or those of them that are also in another."""
+    return {k: v for k, v in spent.items() if k[0] == "thread" and (among is None or k in among)}
+
+
+def _python_thread(grown: Spent, allowed: int, watched_ns: int) -> Late | None:
     names = {thread.native_id: thread.name for thread in threading.enumerate()}
-    allowed = max(PYTHON_THREAD_NS, int(PYTHON_THREAD_SHARE * call_ns))
     for (kind, identifier), cpu_ns in grown.items():
         if kind == "thread" and identifier in names and cpu_ns > allowed:
             return Late(f"Python thread {names[identifier]!r}", cpu_ns, watched_ns)
     return None
 
 
-def _busy(grown: dict[tuple[str, int], int]) -> tuple[str, int, int] | None:
+def _busy(grown: Spent) -> tuple[str, int, int] | None:
     rows = [(cpu_ns, *key) for key, cpu_ns in grown.items()]
     if not rows:
         return None
@@ -77,9 +86,7 @@ def _busy(grown: dict[tuple[str, int], int]) -> tuple[str, int, int] | None:
     return (kind, identifier, cpu_ns) if cpu_ns > BUSY_SHARE * WINDOW_S * 1e9 else None
 
 
-def _grown(
-    before: dict[tuple[str, int], int], after: dict[tuple[str, int], int], known: frozenset[int]
-) -> dict[tuple[str, int], int]:
+def _grown(before: Spent, after: Spent, known: frozenset[int]) -> Spent:
     own = threading.get_native_id()
     return {
         key: cpu_ns - before.get(key, 0)
@@ -88,7 +95,7 @@ def _grown(
     }
 
 
-def _spent() -> dict[tuple[str, int], int]:
+def _spent() -> Spent:
     """CPU time so far (ns) of every thread of this process and every process below it."""
     threads = {("thread", tid): _clock_ns(tid, _THREAD_CLOCK) for tid in _ids("/proc/self/task")}
     processes = {("process", pid): _clock_ns(pid, 0) for pid in descendants(os.getpid())}

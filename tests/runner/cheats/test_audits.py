@@ -1,0 +1,123 @@
+"""Audits: what decides, how noise is held off, and each audited cheat beside its twin."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelindex.runner.probe.audits.deciding import compare, lower_bound
+from kernelindex.stats import Random
+
+
+@dataclass
+class Clock:
+    """A bench whose time is what is waited for in the test's mind."""
+
+    random: Random = field(default_factory=lambda: Random(3))
+    now: int = 0
+    tick_ns: float = 1.0
+
+    @property
+    def timer(self) -> Clock:
+        return self
+
+    def clock(self) -> int:
+        self.now += 1_000_000
+        return self.now
+
+
+def noisy(bench: Any, median_ns: float, spread: float) -> Any:
+    """Times with a heavy tail: every tenth is up to five times as long."""
+
+    def sample() -> float:
+        time = median_ns * math.exp(spread * bench.random.normal())
+        return time * (1 + 4 * bench.random.uniform()) if bench.random.below(10) == 0 else time
+
+    return sample
+
+
+def test_the_bound_is_the_order_statistic_of_the_binomial() -> None:
+    # P(Binomial(20, 1/2) < 4) = 0.0013 and P(... < 3) = 0.0002: so the third smallest.
+    assert lower_bound([float(n) for n in range(20)]) == 2.0
+    assert lower_bound([float(n) for n in range(10)]) == 0.0
+    assert lower_bound([1.0] * 9) == -math.inf
+
+
+def test_equal_ways_are_never_accused_whatever_the_noise() -> None:
+    accused = 0
+    for seed in range(400):
+        bench: Any = Clock(Random(seed))
+        spread = (0.02, 0.1, 0.3, 0.6)[seed % 4]
+        ways = noisy(bench, 50_000, spread), noisy(bench, 50_000, spread)
+        accused += compare(bench, *ways, margin=1.15) is not None
+    assert accused == 0
+
+
+def test_a_way_half_as_slow_again_is_found_through_noise() -> None:
+    found = 0
+    for seed in range(100):
+        bench: Any = Clock(Random(seed))
+        ways = noisy(bench, 75_000, 0.05), noisy(bench, 50_000, 0.05)
+        found += compare(bench, *ways, margin=1.15) is not None
+    assert found >= 99
+
+
+def test_a_gain_of_a_microsecond_accuses_nobody() -> None:
+    bench: Any = Clock()
+    assert compare(bench, lambda: 2500.0, lambda: 1000.0, margin=1.15) is None
+    assert compare(bench, lambda: 9000.0, lambda: 1000.0, margin=1.15) is not None
+
+
+AUDITED = {
+    "cached-by-address": ("inference", "address", "stale_by_address"),
+    "cached-by-content": ("inference", "content", "cached_by_content"),
+    "cached-by-rolled-content": ("inference", "content", "cached_by_content"),
+    "constant-upstream": ("backward", "upstream", "gradient_cached"),
+    "once-a-graph": ("backward", "graph", "gradient_cached"),
+    "after-many-calls": ("inference", "calls", "detects_calls"),
+    "foresees-next": ("inference", "prediction", "predicts_next"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AUDITED)
+def test_an_audit_sees_a_cheat_and_not_its_twin(name: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the fixtures are torch functions")
+    from kernelindex.runner.cheats.catalogue import FIXTURES, entries
+    from kernelindex.runner.probe.audits import applicable, run_audit
+    from tests.runner.cheats.factories import make_bench
+
+    torch.set_num_threads(1)
+    entry = next(one for one in entries() if one.id == name)
+    timed_pass, audit, code = AUDITED[name]
+
+    def function(place: str) -> Any:
+        module, _, attribute = place.partition(":")
+        return getattr(importlib.import_module(FIXTURES + module), attribute)
+
+    cheat = make_bench(function(entry.entry), tmp_path, timed_pass)
+    assert [one.code for one in run_audit(audit, cheat)] == [code]
+    twin = make_bench(function(entry.honest), tmp_path, timed_pass)
+    assert {one: run_audit(one, twin) for one in applicable(twin)} == {
+        one: [] for one in applicable(twin)
+    }
+
+
+def test_restoring_puts_the_loaded_contents_back(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="contents are tensors here")
+    from tests.runner.cheats.factories import make_bench
+
+    bench = make_bench(lambda x, weight: x * weight, tmp_path)
+    one = bench.sets.sets[0]
+    before = one.plain["x"].clone()
+    bench.write_all({0: bench.fresh_key()})
+    assert not torch.equal(one.plain["x"], before)
+    assert torch.equal(one.plain["x"].abs().sum(1).sort()[0], before.abs().sum(1).sort()[0])
+    bench.restore()
+    assert torch.equal(one.plain["x"], before)
+    assert torch.equal(one.plain["weight"], one.base["weight"])

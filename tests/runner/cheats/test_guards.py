@@ -1,0 +1,179 @@
+"""Guards see each cheat by its code, and nothing in its twin."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the fixtures are torch functions")
+
+from kernelindex.runner.cheats.catalogue import FIXTURES, Entry, entries_on  # noqa: E402
+from kernelindex.runner.probe.guards import Guards  # noqa: E402
+from kernelindex.runner.probe.guards.identities import Identities  # noqa: E402
+from kernelindex.runner.probe.guards.leftovers import (  # noqa: E402
+    known_threads,
+    watch_after_return,
+)
+from kernelindex.runner.probe.guards.outputs import (  # noqa: E402
+    fingerprint,
+    memory_span,
+    overlap,
+    repeats,
+)
+from tests.runner.cheats.factories import checked_codes, make_sets  # noqa: E402
+
+# What a call leaves in a process that more than one test shares.
+PATCHED = (
+    (time, "perf_counter_ns"),
+    (torch.cuda, "synchronize"),
+    (torch.cuda.Event, "elapsed_time"),
+)
+SMALL = {"tokens": 64, "hidden": 128}
+GUARDED = [one for one in entries_on("cpu") if one.caught_by == "guards"]
+
+
+@pytest.fixture(autouse=True)
+def _unpatched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for owner, name in PATCHED:
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/nowhere/own")
+    host = importlib.import_module("kernelindex.runner.probe.timers.host")
+    monkeypatch.setattr(host.HostTimer, "take", host.HostTimer.take)
+    for module in [one for one in sys.modules if one.startswith(FIXTURES)]:
+        monkeypatch.delitem(sys.modules, module)
+    yield
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(5)
+
+
+def function_of(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(FIXTURES + module), name)
+
+
+def codes_of(place: str, entry: Entry, folder: Path) -> list[str]:
+    sets = make_sets(folder, SMALL)
+    guards = Guards.capture("cpu")
+    timed_pass = "full" if "full" in entry.passes else "inference"
+    return checked_codes(guards, function_of(place), sets, timed_pass)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", GUARDED, ids=lambda one: one.id)
+def test_a_cheat_is_seen_by_its_code(entry: Entry, tmp_path: Path) -> None:
+    seen = codes_of(entry.entry, entry, tmp_path)
+    assert entry.code in seen
+    assert set(seen) <= entry.codes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", sorted({one.honest for one in GUARDED}))
+def test_a_twin_is_not_accused(place: str, tmp_path: Path) -> None:
+    entry = next(one for one in GUARDED if one.honest == place)
+    assert codes_of(place, entry, tmp_path) == []
+
+
+def test_an_honest_call_leaves_no_finding_and_no_flag(tmp_path: Path) -> None:
+    sets = make_sets(tmp_path, SMALL)
+    guards = Guards.capture("cpu")
+    assert guards.loaded() == []
+    state = torch.get_rng_state()
+    assert checked_codes(guards, function_of("taking:own_seed"), sets) == []
+    assert guards.timed() == []
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_flags_changed_by_an_import_are_a_doubt_and_put_back() -> None:
+    guards = Guards.capture("cpu")
+    torch.set_default_dtype(torch.float64)
+    assert [one.code for one in guards.loaded()] == ["flags_changed_on_import"]
+    assert torch.get_default_dtype() is torch.float32
+    assert guards.loaded() == []
+
+
+def test_identities_see_a_replaced_code_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Identities.capture()
+    assert seen.changed() == []
+    monkeypatch.setattr(json.dumps, "__code__", (lambda *_a, **_k: "{}").__code__)
+    assert seen.changed() == ["json.dumps"]
+
+
+def test_identities_see_a_replaced_builtin(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Identities.capture()
+    monkeypatch.setattr("builtins.sum", lambda *_: 0)
+    assert seen.changed() == ["builtins.sum"]
+
+
+def test_a_thread_that_computes_is_late_and_one_that_sleeps_is_not() -> None:
+    known = known_threads()
+    end = threading.Event()
+    sleeper = threading.Thread(target=end.wait)
+    sleeper.start()
+    assert watch_after_return(1_000_000, known) is None
+    until = time.perf_counter() + 0.5
+
+    def compute() -> None:
+        while time.perf_counter() < until and not end.is_set():
+            pass
+
+    worker = threading.Thread(target=compute, name="late")
+    worker.start()
+    late = watch_after_return(1_000_000, known)
+    end.set()
+    worker.join()
+    sleeper.join()
+    assert late is not None
+    assert late.who == "Python thread 'late'"
+    assert late.cpu_ns > 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "shared"),
+    [
+        ((4, 8), (8, 1), False),
+        ((4, 8), (1, 4), False),  # columns
+        ((4, 8), (16, 2), False),  # every second element
+        ((4, 8), (0, 1), True),
+        ((1, 8), (0, 1), False),
+        ((4, 8), (4, 1), True),  # rows overlap: 32 elements in 20 places
+        ((0, 8), (0, 0), False),
+    ],
+)
+def test_elements_that_certainly_share_memory(
+    shape: tuple[int, ...], strides: tuple[int, ...], shared: bool
+) -> None:
+    assert repeats(shape, strides) is shared
+
+
+def test_views_overlap_and_neighbours_do_not() -> None:
+    base = torch.zeros(8, 8)
+    assert overlap(memory_span(base), memory_span(base[2:].t()))
+    assert not overlap(memory_span(base), memory_span(base.clone()))
+
+
+def test_a_fingerprint_moves_with_one_bit_and_with_a_swap() -> None:
+    values = torch.arange(6.0).reshape(2, 3)
+    before = fingerprint(values)
+    assert fingerprint(values.clone()) == before
+    assert fingerprint(values.flip(0)) != before
+    values[1, 2] = torch.nextafter(values[1, 2], torch.tensor(9.0))
+    assert fingerprint(values) != before
+    assert fingerprint(torch.tensor([0.0])) != fingerprint(torch.tensor([-0.0]))
+
+
+def test_an_empty_output_shape_and_a_missing_output_are_told_apart(tmp_path: Path) -> None:
+    sets = make_sets(tmp_path, SMALL)
+    guards = Guards.capture("cpu")
+    wrong = checked_codes(guards, lambda x, weight: x[:1] * weight, sets, calls=1)
+    assert wrong == ["output_shape"]
+    doubled = checked_codes(guards, lambda x, weight: (x * weight).double(), sets, calls=1)
+    assert doubled == ["output_dtype"]
