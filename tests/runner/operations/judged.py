@@ -1,4 +1,4 @@
-"""One draw of an operation on the CPU, and what the judge finds of a function's results."""
+"""One draw of an operation, and what the judge finds of a function's results."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Drawn:
     """Inputs of a draw, the reference's values, and the errors of results against them."""
 
-    def __init__(self, case: Case, seed: int = 1) -> None:
-        self.case = case
-        self.backend = TorchBackend("cpu")
+    def __init__(self, case: Case, device: str = "cpu", seed: int = 1) -> None:
+        self.case, self.device = case, device
+        self.backend = TorchBackend(device)
         self.made: Made = self.backend.make(case, seed, seed + 1)
         self.wanted = self.backend.compute(case, self.made, gradients=True)
         self.bounds = case.operation.tolerances_for(case.dtypes)
@@ -37,7 +37,7 @@ class Drawn:
         return {self.case.operation.outputs[0].name: torch.from_numpy(result)}
 
     def judge(self, results: Mapping[str, Any]) -> dict[str, str]:
-        """``""`` for each result that is right, else a reason code."""
+        """``""`` for each result that is right, else what is wrong with it."""
         trusted = self._trusted_errors()
         found = {}
         for name, value in results.items():
@@ -55,7 +55,7 @@ class Drawn:
         return torch_dtype(self.case.dtype(name))
 
     def _trusted_errors(self) -> dict[str, float]:
-        trusted = self.case.operation.candidate(self.case.operation.trusted["cpu"])
+        trusted = self.case.operation.candidate(self.case.operation.trusted[self.device])
         results = self.results(function_of(trusted))
         return {
             name: compare(
@@ -84,4 +84,4 @@ def drawn(
 
     first = load_operation(slug).inputs[0].name
     case = make_case(slug, axes, {first: dtype}, distribution=distribution)
-    return Drawn(case.for_draw(draw))
+    return Drawn(case.for_draw(draw), device)
