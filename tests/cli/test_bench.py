@@ -153,3 +153,11 @@ def test_list_says_who_can_run_here_and_why_not(terminal: Terminal, home: Path) 
     assert candidates["kernelindex/numpy-rms-norm"] is None
     assert candidates["liger-kernel/LigerRMSNorm"] == "does not run on cpu"
     assert "RMSNorm · rms-norm" in terminal.ki("bench", "list", *CPU).out
+
+
+def test_nothing_is_measured_while_an_earlier_batch_is_open(terminal: Terminal, home: Path) -> None:
+    planned(terminal, home)
+    done = terminal.ki("bench", "run", *SHAPE, *CPU)
+    assert done.status == 1
+    assert "batch 1 of local is planned and not closed" in done.err
+    assert "ki evidence abort 1" in done.err

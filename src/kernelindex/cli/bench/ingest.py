@@ -37,11 +37,11 @@ def command(
     """
     from kernelindex.cli.bench.publishing import publish
     from kernelindex.cli.bench.run import show_published
-    from kernelindex.cli.bench.runner import local_runner
+    from kernelindex.cli.bench.runner import use_runner
     from kernelindex.runner.batch_files import PLAN
     from kernelindex.runner.plan import load_plan
 
-    runner = local_runner(runner_name or load_plan(folder / PLAN).runner)
+    runner, _ = use_runner(runner_name or load_plan(folder / PLAN).runner)
     published = publish(open_catalog(ctx, create=True), folder, runner, actor=actor)
     show_published(published, [], as_json=as_json)
     return OK if any(one.cohort.entries for one in published.ingested.judged) else FAILED

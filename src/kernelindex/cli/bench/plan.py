@@ -55,18 +55,18 @@ def command(
     WORKLOAD is a question as for `ki resolve`, or a workload's digest or slug. Axes left out
     are those of a published shape. The batch takes the next number of the runner's ledger.
     """  # noqa: D301 (click reads backspace)
-    from kernelindex.cli.bench.runner import plan_number
+    from kernelindex.cli.bench.runner import next_number, reserve, use_runner
     from kernelindex.runner import batch_files
     from kernelindex.runner.plan import plan_to_json
     from kernelindex.runner.planning import build_plan
 
     rules = {name: asked.pop(name) for name in _RULE_NAMES}
     choices = choose(ctx, words, published=published, gpu=gpu, **asked)
-    runner = plan_number(runner_name)
+    runner, made = use_runner(runner_name)
     plan = build_plan(
         [one.point for one in choices],
         runner=runner.name,
-        number=runner.number,
+        number=next_number(runner),
         device=make_options(**asked).device,
         purpose=purpose,
         protocol=protocol or "records",
@@ -74,7 +74,9 @@ def command(
         **rule_changes(**rules),
     )
     batch_files.write_atomic(target, plan_to_json(plan).encode())
-    runner.reserve(target.read_bytes())
+    reserve(runner, plan.number, target.read_bytes())
+    if made:
+        click.echo(made, err=True)
     if as_json:
         print_json(_summary(target, choices, plan.runner, plan.number))
     else:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernelindex import __version__
-
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kernelindex.catalog import Catalog
     from kernelindex.catalog.intake import ImportReport
-    from kernelindex.cli.bench.runner import LocalRunner
+    from kernelindex.evidence.keystore import LocalRunner
     from kernelindex.runner.ingest import Ingested
-
-BUNDLES = "bundles"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +28,20 @@ class Published:
 def publish(catalog: Catalog, folder: Path, runner: LocalRunner, *, actor: str | None) -> Published:
     """Sign a batch folder and import its bundle.
 
-    A key is made where the runner has none. ``actor`` approves it in this catalog, where
-    somebody is named. Raises BatchError, EvidenceError, CatalogError.
+    ``actor`` approves the runner's key in this catalog, where somebody is named. Raises
+    BatchError, EvidenceError, CatalogError.
     """
     from kernelindex.catalog import import_records
-    from kernelindex.cli.bench.runner import ensure_key
+    from kernelindex.cli.bench.runner import bundle_folder, signing_of
     from kernelindex.runner.ingest import ingest
     from kernelindex.sources import find_source
 
-    made = ensure_key(runner)
-    said = [made] if made else []
-    ingested = ingest(folder, runner.signing(__version__), runner.folder / BUNDLES)
+    said: list[str] = []
+    target = bundle_folder(runner)
+    ingested = ingest(folder, signing_of(runner), target)
     if actor:
         said += _approve(catalog, runner, actor)
-    path = runner.folder / BUNDLES / ingested.name
+    path = target / ingested.name
     snapshot, records = find_source("evidence").read(path)
     report = import_records(catalog, snapshot, records)
     approved = is_approved(catalog, runner)
@@ -63,7 +59,7 @@ def is_approved(catalog: Catalog, runner: LocalRunner) -> bool:
     """Whether this catalog approves the runner's key."""
     from kernelindex.catalog.approvals import list_approvals
 
-    digest = runner.signer().public.digest
+    digest = runner.public.digest
     return any(one.approved and one.key_digest == digest for one in list_approvals(catalog))
 
 
@@ -74,7 +70,7 @@ def _approve(catalog: Catalog, runner: LocalRunner, actor: str) -> list[str]:
         return []
     approve(
         catalog,
-        public_key=runner.signer().public.text,
+        public_key=runner.public.text,
         name=runner.name,
         owner=runner.owner,
         host=runner.host,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kernelindex.cli.bench.publishing import Published
+    from kernelindex.evidence.keystore import LocalRunner
     from kernelindex.runner.plan import Plan
     from kernelindex.runner.planning import Choice
 
@@ -102,29 +103,48 @@ def measure(
     quiet: bool,
     purpose: str = "records",
     **rules: Any,
-) -> tuple[Path, Any]:
-    """Plan a batch under the runner's next number and run it; its folder and the runner."""
-    from kernelindex.cli.bench.runner import ensure_key, local_runner
+) -> tuple[Path, LocalRunner]:
+    """Plan a batch under the runner's next number and run it; its folder and the runner.
+
+    Interrupted, it keeps what it measured. One that leaves nothing is declared aborted, and
+    raises WorkerError.
+    """
+    from kernelindex.cli.bench.runner import (
+        batch_folder,
+        bundle_folder,
+        next_number,
+        require_closed,
+        reserve,
+        use_runner,
+    )
+    from kernelindex.evidence.aborting import abort_batch
+    from kernelindex.runner.batch_files import OUTCOME
     from kernelindex.runner.plan import plan_to_json
     from kernelindex.runner.planning import build_plan
+    from kernelindex.runner.running import WorkerError
 
-    runner = local_runner(runner_name)
-    made = ensure_key(runner)
+    runner, made = use_runner(runner_name)
     if made and not quiet:
         click.echo(made, err=True)
     plan = build_plan(
         [one.point for one in choices],
         runner=runner.name,
-        number=runner.number,
+        number=next_number(runner),
         device=device,
         purpose=purpose,
         protocol=protocol or ("quick" if device == "cpu" else "records"),
         time_budget_seconds=budget or DEFAULT_SECONDS,
         **rules,
     )
-    runner.reserve(plan_to_json(plan).encode())
-    folder = runner.batch_folder(plan.number)
-    follow(plan, folder, quiet=quiet)
+    require_closed(runner)
+    reserve(runner, plan.number, plan_to_json(plan).encode())
+    folder = batch_folder(runner, plan.number)
+    try:
+        follow(plan, folder, quiet=quiet)
+    except (WorkerError, KeyboardInterrupt):
+        if not (folder / OUTCOME).exists():
+            abort_batch(runner, plan.number, bundle_folder(runner))
+            raise
     return folder, runner
 
 
