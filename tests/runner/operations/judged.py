@@ -78,6 +78,7 @@ def drawn(
     dtype: str,
     draw: str = "own",
     distribution: str | None = None,
+    device: str = "cpu",
 ) -> Drawn:
     """A draw of an operation whose first input has ``dtype``."""
     from kernelindex.runner.operations import load_operation
