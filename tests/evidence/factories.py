@@ -123,6 +123,7 @@ class Batch:
     hardware: dict[str, Any] = field(default_factory=dict)
     protocol: dict[str, Any] = field(default_factory=dict)
     generations: int = GENERATIONS
+    project: Manifest | None = None
 
     def but(self, **changes: Any) -> Batch:
         return replace(self, **changes)
@@ -146,6 +147,10 @@ def seal(batch: Batch) -> bundle.Sealed:
             files[name], run, parts = make_run(batch, record, files, candidate, timed_pass, number)
             manifests |= {one.digest: one for one in (*parts, run)}
             number += 1
+    links = {}
+    if batch.project is not None:
+        links = {make_implementation(one).digest: batch.project.name for one in batch.candidates}
+        manifests[batch.project.digest] = batch.project
     return bundle.seal(
         files=files,
         manifests=manifests.values(),
@@ -156,6 +161,7 @@ def seal(batch: Batch) -> bundle.Sealed:
         isolation={"kind": "namespaces"},
         calibration={"withinLimits": batch.within_limits},
         toolchain={"python": "3.12"},
+        links=links,
     )
 
 

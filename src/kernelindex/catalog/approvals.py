@@ -10,12 +10,12 @@ import hashlib
 import json
 import secrets
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 
 from kernelindex.catalog import publishing
-from kernelindex.catalog.importing import now_text
 from kernelindex.catalog.rejudging import judge_again
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.errors import CatalogError, NotFoundError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 APPROVE, REVOKE = "approve", "revoke"
 DISTRIBUTION = "the distribution"
+INSTANT = "%Y-%m-%dT%H:%M:%S.%fZ"
+TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +152,7 @@ def _decide(
     with catalog.writing() as conn:
         publishing.read_generation(conn, lock=True)
         row = {
-            "at": _after_all(conn, digest),
+            "at": _after_all(conn),
             "action": action,
             "key_digest": digest,
             "public_key": public_key,
@@ -165,16 +167,13 @@ def _decide(
         return read_approvals(conn)[digest]
 
 
-def _after_all(conn: Connection, digest: str) -> str:
-    """Now, or just behind the last decision on this key where both fall in one second."""
-    table = truth.runner_approvals
-    last = select(table.c.at).where(table.c.key_digest == digest).order_by(table.c.at.desc())
-    before = conn.execute(last.limit(1)).scalar_one_or_none() or ""
-    now = now_text()
-    if before[:19] < now[:19]:
-        return now
-    count = len(conn.execute(select(table.c.id).where(table.c.key_digest == digest)).all())
-    return f"{before[:19]}.{count:06d}Z"
+def _after_all(conn: Connection) -> str:
+    """Now, to the microsecond; just behind the last decision where the clock went back."""
+    before = conn.execute(select(func.max(truth.runner_approvals.c.at))).scalar_one_or_none()
+    now = datetime.now(UTC)
+    if before is not None:
+        now = max(now, datetime.strptime(before, INSTANT).replace(tzinfo=UTC) + TICK)
+    return now.strftime(INSTANT)
 
 
 def _audit(conn: Connection, action: str, row: dict[str, str]) -> None:
