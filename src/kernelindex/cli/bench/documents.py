@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.policy.verdicts import REASONS
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from kernelindex.policy.judging import ExcludedRun, JudgedEntry
     from kernelindex.policy.verdicts import Verdict
     from kernelindex.runner.standings import Judged
+    from kernelindex.runner.trying import Trial
 
 
 def judged_documents(judged: Sequence[Judged]) -> list[dict[str, Any]]:
@@ -83,4 +85,33 @@ def _lost(one: Judged, lost: ExcludedRun) -> dict[str, Any]:
         "reason": series.reason or None,
         "text": str(series.found.get("text") or "") or None,
         "reasons": [{"code": reason.code, "text": reason.text} for reason in lost.reasons],
+    }
+
+
+def trial_document(one: Trial) -> dict[str, Any]:
+    """One pass of an own kernel at one shape."""
+    return {
+        "axes": dict(one.axes),
+        "pass": one.timed_pass,
+        "load": one.load,
+        "correct": one.correct,
+        "status": one.status,
+        "reason": one.reason or None,
+        "text": one.text or None,
+        "wrong": [asdict(wrong) for wrong in one.wrong],
+        "medianNs": one.median_ns,
+        "interval95Ns": list(one.interval_ns) if one.interval_ns else None,
+        "percentOfNominalLimit": one.percent_of_limit,
+        "peakBytes": one.peak_bytes,
+        "doubts": list(one.doubts),
+        "loses": one.loses,
+        "against": [
+            {
+                "candidate": rival.id,
+                "title": rival.title,
+                "medianNs": rival.median_ns,
+                **(verdict_document(rival.verdict) or {}),
+            }
+            for rival in one.rivals
+        ],
     }

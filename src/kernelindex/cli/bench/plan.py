@@ -55,6 +55,7 @@ def command(
     WORKLOAD is a question as for `ki resolve`, or a workload's digest or slug. Axes left out
     are those of a published shape. The batch takes the next number of the runner's ledger.
     """  # noqa: D301 (click reads backspace)
+    from kernelindex.cli.bench.files import with_files
     from kernelindex.cli.bench.runner import next_number, reserve, use_runner
     from kernelindex.runner import batch_files
     from kernelindex.runner.plan import plan_to_json
@@ -73,6 +74,7 @@ def command(
         time_budget_seconds=budget or 540.0,
         **rule_changes(**rules),
     )
+    plan = with_files(plan, target.absolute().parent)
     batch_files.write_atomic(target, plan_to_json(plan).encode())
     reserve(runner, plan.number, target.read_bytes())
     if made:

@@ -109,6 +109,7 @@ def measure(
     Interrupted, it keeps what it measured. One that leaves nothing is declared aborted, and
     raises WorkerError.
     """
+    from kernelindex.cli.bench.files import with_files
     from kernelindex.cli.bench.runner import (
         batch_folder,
         bundle_folder,
@@ -137,6 +138,7 @@ def measure(
         **rules,
     )
     require_closed(runner)
+    plan = with_files(plan, batch_folder(runner, plan.number).parent)
     reserve(runner, plan.number, plan_to_json(plan).encode())
     folder = batch_folder(runner, plan.number)
     try:

@@ -26,7 +26,12 @@ PROJECT_TITLES = {
     "sonic-moe": "SonicMoE",
     "transformers": "Transformers",
 }
-PLAIN_PYTHON = frozenset({"kernelindex", "numpy", "pytorch", "transformers", "liger-benchmark"})
+PLAIN_PYTHON = frozenset(
+    {"kernelindex", "own", "numpy", "pytorch", "transformers", "liger-benchmark"}
+)
+
+OWN_ENTRIES = frozenset({"kernelindex", "own"})
+"""Projects whose entry points are the very functions that are called here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +122,7 @@ def _callable(candidate: CandidateSpec) -> dict[str, Any]:
     entry_point = candidate.line_id.rpartition("/")[2]
     called = {
         "language": "python" if candidate.project in PLAIN_PYTHON else "unknown",
-        "symbol": symbol if candidate.project == "kernelindex" else entry_point,
+        "symbol": symbol if candidate.project in OWN_ENTRIES else entry_point,
         "interface": INTERFACES[candidate.interface],
     }
     path = candidate.path or f"src/{module.replace('.', '/')}.py"

@@ -1,0 +1,107 @@
+"""One trial of an own kernel: the batches it runs, in a folder that is kept or thrown away."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelindex.cli.bench.run import follow
+from kernelindex.runner.ingest import read_and_judge
+from kernelindex.runner.recording import RunnerFacts
+from kernelindex.runner.trying import other_shapes, plan_trial, read_trials
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kernelindex.catalog import Catalog
+    from kernelindex.evidence.keystore import LocalRunner
+    from kernelindex.runner.plan import Plan
+    from kernelindex.runner.planning import Ask, Choice
+    from kernelindex.runner.trying import Trial
+
+NOBODY = RunnerFacts(id="try")
+
+
+@dataclass(slots=True)
+class Session:
+    """Where the batches of a trial go, and the runner that will sign them, if any."""
+
+    folder: Path
+    runner: LocalRunner | None
+    temporary: tempfile.TemporaryDirectory[str] | None = None
+    batches: list[Path] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, keep: Path | None, *, publish: bool) -> Session:
+        """A session in ``keep``, else in a folder that goes with the process."""
+        from kernelindex.cli.bench.runner import require_closed, use_runner
+
+        runner = use_runner()[0] if publish else None
+        if runner is not None:
+            require_closed(runner)
+            return cls(runner.folder / "batches", runner)
+        temporary = None if keep else tempfile.TemporaryDirectory(prefix="ki-try-")
+        return cls(keep or Path(temporary.name if temporary else "."), None, temporary)
+
+    @property
+    def number(self) -> int:
+        """The number of the next batch: of the ledger where it will be signed."""
+        from kernelindex.cli.bench.runner import next_number
+
+        return next_number(self.runner) if self.runner else len(self.batches)
+
+    def run(self, plan: Plan, *, quiet: bool) -> Path:
+        """Run one plan; its batch folder."""
+        from dataclasses import replace
+
+        from kernelindex.cli.bench.files import with_files
+        from kernelindex.cli.bench.runner import reserve
+        from kernelindex.runner.plan import plan_to_json
+
+        if self.runner is not None:
+            plan = replace(plan, runner=self.runner.name, number=self.number)
+        folder = self.folder / f"{plan.number:05d}"
+        plan = with_files(plan, folder.parent)
+        if self.runner is not None:
+            reserve(self.runner, plan.number, plan_to_json(plan).encode())
+        follow(plan, folder, quiet=quiet)
+        self.batches.append(folder)
+        return folder
+
+    def publish(self, catalog: Callable[[], Catalog]) -> list[str]:
+        """Sign and import every batch of the session; sentences for people."""
+        from kernelindex.cli.bench.publishing import publish
+
+        assert self.runner is not None
+        said: list[str] = []
+        for folder in self.batches:
+            published = publish(catalog(), folder, self.runner, actor=None)
+            said += [*published.said, f"published: {published.bundle}"]
+        return list(dict.fromkeys(said))
+
+
+def try_here(
+    ask: Ask,
+    session: Session,
+    *,
+    against: Sequence[str],
+    shapes: int,
+    quiet: bool,
+    rules: dict[str, Any],
+) -> tuple[tuple[Trial, ...], Choice, list[Path]]:
+    """Run the trial, then other shapes beside its best rival where it was right."""
+    plan, choice = plan_trial(ask, against=against, number=session.number, **rules)
+    trials = _trials(session.run(plan, quiet=quiet), plan)
+    rivals = [rival.id for one in trials for rival in one.rivals[:1]]
+    if shapes and trials and all(one.correct for one in trials) and rivals:
+        wider = other_shapes(plan, rivals[0], shapes)
+        if wider is not None:
+            trials += _trials(session.run(wider, quiet=quiet), wider)
+    return trials, choice, session.batches
+
+
+def _trials(folder: Path, plan: Plan) -> tuple[Trial, ...]:
+    _, _, judged = read_and_judge(folder, NOBODY)
+    return read_trials(judged, plan.points[0].candidates[0].id)

@@ -1,0 +1,122 @@
+"""What a trial of an own kernel shows, in sentences and one table a pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelindex.cli.render.bench import ratio_interval
+from kernelindex.cli.render.tables import Column, align_decimal, build_table
+from kernelindex.cli.terminal import clean
+from kernelindex.resolve.numbers import memory_text, scale_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from kernelindex.runner.trying import Rival, Trial, Wrong
+
+
+def print_trials(console: Console, target: str, trials: Sequence[Trial], first: str) -> None:
+    """The shape asked for first, then where else it was tried and whether it loses there."""
+    own = clean(target.rpartition("/")[2])
+    for one in trials:
+        if one.point == first:
+            _print_trial(console, own, one)
+    others = [one for one in trials if one.point != first]
+    if others:
+        console.print("\nother published shapes", style="bold")
+        for one in others:
+            console.print(clean(other_words(one)))
+    if not trials:
+        console.print(f"{own} was not measured: the batch ended before it", style="bold")
+
+
+def _print_trial(console: Console, own: str, one: Trial) -> None:
+    head = "correct" if one.correct else one.status.replace("_", " ")
+    console.print(f"\n{own} · {one.timed_pass} · {head}", style="bold")
+    if not one.correct:
+        reason = one.reason.replace("_", " ")
+        console.print(clean(": ".join(filter(None, [reason, one.text]))))
+        for wrong in one.wrong:
+            console.print(f"  {clean(wrong_words(wrong))}")
+        return
+    if one.median_ns is None:
+        return
+    console.print(clean(time_words(one)))
+    if one.rivals:
+        console.print(_table(one))
+
+
+def time_words(one: Trial) -> str:
+    """Median, interval, percent of the limit, memory and doubts, in a line."""
+    value = one.median_ns or 0.0
+    scale = scale_for([value], "ns")
+    half = None
+    words = []
+    if one.interval_ns:
+        low, high = one.interval_ns
+        half = (high - low) / 2
+        words.append(f"95 % interval {scale.show(low, half)}-{scale.show(high, half)}")
+    if one.percent_of_limit is not None:
+        words.append(f"{one.percent_of_limit:.0f} % of the nominal limit")
+    if one.peak_bytes is not None:
+        words.append(f"peak memory {memory_text(one.peak_bytes)}")
+    if one.doubts:
+        words.append("doubts: " + ", ".join(c.replace("_", " ").lower() for c in one.doubts))
+    return ", ".join([f"median {scale.with_unit(value, half)}", *words])
+
+
+def wrong_words(wrong: Wrong) -> str:
+    """Where it is wrong and by how much."""
+    parts = [wrong.output]
+    if wrong.draw:
+        parts.append(f"on the {wrong.draw} draw")
+    if wrong.frobenius_error is not None:
+        parts.append(f"relative error {wrong.frobenius_error:.3g}")
+    if wrong.allowed is not None:
+        parts.append(f"{wrong.allowed:.3g} is allowed")
+    if wrong.worst_row is not None and wrong.worst_row_error is not None:
+        parts.append(f"worst in row {wrong.worst_row}: {wrong.worst_row_error:.3g}")
+    return ", ".join(parts)
+
+
+def other_words(one: Trial) -> str:
+    """One other shape: faster, slower, or wrong there."""
+    sizes = " ".join(f"{name}={value}" for name, value in one.axes.items())
+    if not one.correct:
+        return f"{sizes}: {one.status.replace('_', ' ')} there, {one.reason.replace('_', ' ')}"
+    said = [f"{_kind(rival)} {rival.title}{_by(rival)}" for rival in one.rivals]
+    return f"{sizes}: {'; '.join(said) or 'correct, nothing to compare with'}"
+
+
+def _table(one: Trial) -> object:
+    times = [rival.median_ns for rival in one.rivals]
+    scale = scale_for([one.median_ns or 0.0, *times], "ns")
+    columns = (
+        Column("yours against", flexible=True),
+        Column(scale.unit, "right"),
+        Column("verdict"),
+        Column("ratio", "right"),
+        Column("95 % interval and margin"),
+        Column("to settle", flexible=True),
+    )
+    cells = (
+        [clean(rival.title) for rival in one.rivals],
+        align_decimal([scale.show(time) for time in times]),
+        [str(rival.verdict.kind) for rival in one.rivals],
+        [f"{rival.verdict.ratio:.3f}" if rival.verdict.ratio else "" for rival in one.rivals],
+        [ratio_interval(rival.verdict) for rival in one.rivals],
+        [rival.verdict.settle.text if rival.verdict.settle else "" for rival in one.rivals],
+    )
+    return build_table(columns, list(zip(*cells, strict=True)))
+
+
+def _kind(rival: Rival) -> str:
+    words = {"FASTER": "faster than", "SLOWER": "loses to", "SAME": "the same as"}
+    return words.get(str(rival.verdict.kind), "not told apart from")
+
+
+def _by(rival: Rival) -> str:
+    ratio = rival.verdict.ratio
+    return f", {max(ratio, 1 / ratio):.2f}x" if ratio else ""
