@@ -184,8 +184,10 @@ class Fake:
         path.write_text(str(os.getpid()))
 
     def handlers(self):
-        names = """hello load inputs call warm measure block traits trace audits audit capture
-        sentinel selfcheck""".split()
+        names = (
+            *("hello", "load", "inputs", "call", "warm", "measure", "block", "traits", "trace"),
+            *("audits", "audit", "capture", "sentinel", "selfcheck"),
+        )
         return {name: getattr(self, name) for name in names}
 
 

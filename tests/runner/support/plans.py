@@ -32,9 +32,7 @@ QUICK = {
 
 def fake_programs() -> Programs:
     python = (sys.executable, "-P")
-    return Programs(
-        (*python, str(HERE / "fake_probe.py")), (*python, str(HERE / "fake_judge.py"))
-    )
+    return Programs((*python, str(HERE / "fake_probe.py")), (*python, str(HERE / "fake_judge.py")))
 
 
 def make_plan(*behaviours: str, passes=("forward",), points=1, budget=120.0, **rules) -> Plan:

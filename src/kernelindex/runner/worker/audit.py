@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _SLACK = 1.02
 _SLACK_NS = 200_000
 _FLOOR_SHARE = 0.98
-_SLOPE_TIMES = 1.5
+_SLOPE_TIMES, _SLOPE_TIMES_HOST = 1.5, 4.0
+# On a CPU a block also holds what disturbed it, unlike the reported median: at a load of ten on
+# two cores honest backward passes took up to 3.5 times their median, so four times are allowed.
 # Host time of one eager call (launches, autograd) that events rightly leave out; the largest
 # seen in eager mixtures of experts is far above it per call, but so is their device time.
 _SLOPE_HOST_NS = 500_000
@@ -44,7 +46,7 @@ def above_floor(samples_ns: Sequence[float], floor_ns: float | None) -> Refused 
     return Refused("suspected_reward_hack", "below_floor", text)
 
 
-def check_slope(member: Member, timed_pass: str, timeout_s: float) -> None:
+def check_slope(member: Member, timed_pass: str, timeout_s: float, *, on_host: bool) -> None:
     """Time n and 2n calls by our clock; their difference must agree with the reported times.
 
     Host time that events leave out is allowed for, so only work hidden from the events for
@@ -56,12 +58,13 @@ def check_slope(member: Member, timed_pass: str, timeout_s: float) -> None:
         return
     low, high = _BLOCK_CALLS
     calls = max(low, min(high, int(_BLOCK_NS / reported)))
+    times = _SLOPE_TIMES_HOST if on_host else _SLOPE_TIMES
     for _ in range(_ATTEMPTS):
         slope = _slope_ns(member, timed_pass, calls, timeout_s)
         if slope is None:
             return
         member.note("slope", timed_pass, {"slopeNs": slope, "reportedNs": reported, "calls": calls})
-        if slope <= max(reported * _SLOPE_TIMES, reported + _SLOPE_HOST_NS):
+        if slope <= max(reported * times, reported + _SLOPE_HOST_NS):
             return
     text = f"{slope:.0f} ns a call by the worker's clock; {reported:.0f} ns were reported"
     member.fail(timed_pass, Refused("suspected_reward_hack", "slope_disagrees", text))

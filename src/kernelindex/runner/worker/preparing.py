@@ -179,7 +179,7 @@ def examine_all(bench: Bench, members: Sequence[Member], *, fully: bool) -> None
             if fully:
                 examine_member(bench, member, timed_pass)
             if timed_pass in member.open_passes():
-                check_slope(member, timed_pass, bench.timeout_s)
+                check_slope(member, timed_pass, bench.timeout_s, on_host=bench.plan.device == "cpu")
 
 
 def _without_pass(fields: dict[str, str]) -> dict[str, str]:

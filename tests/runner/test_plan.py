@@ -1,0 +1,92 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from kernelindex.runner.plan import Plan, PlanError, Rules, load_plan, parse_plan, plan_to_json
+from tests.runner.support.plans import make_plan
+
+
+def changed(**changes) -> str:
+    return json.dumps({**json.loads(plan_to_json(make_plan("honest"))), **changes})
+
+
+def test_plan_survives_json() -> None:
+    plan = make_plan("honest", "slow", passes=("forward", "full"), points=2)
+
+    assert parse_plan(plan_to_json(plan)) == plan
+
+
+def test_keys_are_camel_case_and_data_keys_are_not() -> None:
+    body = json.loads(plan_to_json(make_plan("honest")))
+
+    assert body["rules"]["halfWidthTarget"] == 0.005
+    assert body["points"][0]["axes"] == {"rows": 4}
+
+
+def test_defaults_fill_what_is_left_out() -> None:
+    point = json.loads(plan_to_json(make_plan("honest")))["points"][0]
+    text = json.dumps({"number": 1, "runner": "r", "device": "cuda:1", "points": [point]})
+
+    assert parse_plan(text).rules == Rules()
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "wanted"),
+    [
+        ({"nubmer": 3}, "nubmer", "one of number"),
+        ({"number": "3"}, "number", "a whole number"),
+        ({"number": True}, "number", "a whole number"),
+        ({"timeBudgetSeconds": None}, "timeBudgetSeconds", "a finite number"),
+        ({"points": {}}, "points", "a list"),
+        ({"rules": {"rounds": 0}}, "rules", "at least one round"),
+        ({"rules": {"load": ["burst", "burst"]}}, "rules", "each once"),
+        ({"points": [{"id": "x"}]}, "points[0].operation", "the key is missing"),
+    ],
+)
+def test_errors_name_place_and_wish(changes, path, wanted) -> None:
+    with pytest.raises(PlanError) as caught:
+        parse_plan(changed(**changes))
+
+    assert caught.value.details["path"] == path
+    assert wanted in caught.value.message
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda", "cuda:x", "cuda:"])
+def test_device_is_cpu_or_numbered(device) -> None:
+    with pytest.raises(PlanError, match="device as cpu or cuda"):
+        parse_plan(changed(device=device))
+
+
+def test_infinite_numbers_are_refused() -> None:
+    with pytest.raises(PlanError, match="a finite number"):
+        parse_plan(changed(timeBudgetSeconds=float("inf")))
+
+
+def test_repeated_key_is_refused() -> None:
+    with pytest.raises(PlanError, match="the key twice"):
+        parse_plan('{"number": 1, "number": 2}')
+
+
+def test_trusted_must_be_a_candidate() -> None:
+    plan = make_plan("honest")
+    with pytest.raises(ValueError, match="trusted"):
+        replace(plan.points[0], trusted="nobody")
+
+
+def test_numpy_candidates_have_no_gradients() -> None:
+    candidate = make_plan("honest").points[0].candidates[0]
+    with pytest.raises(ValueError, match="no gradients"):
+        replace(candidate, interface="numpy", passes=("forward", "backward"))
+
+
+def test_a_missing_file_is_named(tmp_path) -> None:
+    with pytest.raises(PlanError, match="nowhere"):
+        load_plan(tmp_path / "nowhere.json")
+
+
+def test_plan_is_read_from_a_file(tmp_path) -> None:
+    plan: Plan = make_plan("honest")
+    (tmp_path / "plan.json").write_text(plan_to_json(plan))
+
+    assert load_plan(tmp_path / "plan.json") == plan
