@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.runner.calibration.sizes import read_rates
+from kernelindex.runner.calibration.sizes import device_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +21,7 @@ _SEED = 20261130
 def matmul(device: str) -> Callable[[], object]:
     """One call of the anchor on ``device``, its operands made."""
     if device.startswith("cuda"):
-        from kernelindex.runner.probe.timers.driver import Driver
-
-        index = int(device.partition(":")[2] or 0)
-        return device_matmul(device, read_rates(Driver(), index).matmul_side(WANTED_NS))
+        return device_matmul(device, device_rates(device).matmul_side(WANTED_NS))
     return host_matmul(CPU_SIDE)
 
 

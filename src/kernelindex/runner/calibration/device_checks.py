@@ -9,7 +9,7 @@ from kernelindex import stats
 from kernelindex.runner.calibration.anchor import WANTED_NS, device_matmul
 from kernelindex.runner.calibration.selfcheck import SelfCheck
 from kernelindex.runner.calibration.sentinels import device_copy
-from kernelindex.runner.calibration.sizes import Rates, read_rates
+from kernelindex.runner.calibration.sizes import Rates, device_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,13 +26,13 @@ _SPIN_NS = 20e6
 def check_device(session: Session) -> SelfCheck:
     """Proofs on a CUDA device."""
     timer = cast("CudaTimer", session.meter.timer)
-    rates = read_rates(timer.driver, timer.index)
+    rates = device_rates(session.device)
     found = SelfCheck(timer.tick_ns)
     found.within("tick", timer.tick_ns, 1.0, 2048.0, "ns")
     _check_empty(found, timer, session.device)
     _check_spin(found, timer)
     _check_bytes(found, timer, session.device, rates)
-    _check_flush(found, timer, session.device)
+    _check_flush(found, timer, session.device, rates)
     _check_flops(found, timer, session.device, rates)
     return found
 
@@ -86,9 +86,9 @@ def _check_bytes(found: SelfCheck, timer: CudaTimer, device: str, rates: Rates) 
     found.values |= {"copy_bytes_per_s": speed}
 
 
-def _check_flush(found: SelfCheck, timer: CudaTimer, device: str) -> None:
+def _check_flush(found: SelfCheck, timer: CudaTimer, device: str, rates: Rates) -> None:
     """Work within a third of the L2 is slower after a flush than before."""
-    step = device_copy(device, timer.l2_bytes // 3)
+    step = device_copy(device, rates.l2_bytes // 3)
     cold, hot = _median(timer, step, cold=True), _median(timer, step)
     text = f"cold {cold:.0f} ns, hot {hot:.0f} ns; wanted cold to be slower by 10 %"
     found.add("flush", cold >= 1.1 * hot, text, cold_ns=cold, hot_ns=hot)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.calibration.anchor import device_matmul, host_matmul
-from kernelindex.runner.calibration.sizes import read_rates
+from kernelindex.runner.calibration.sizes import device_rates
 from kernelindex.runner.channel import Refusal
 from kernelindex.runner.probe.measuring import Regime
 from kernelindex.runner.probe.work import FixedWork
@@ -27,14 +27,14 @@ _HOST_SIDES = {"500us": 304, "5ms": 656}
 _SWITCH_CALLS = 3
 
 
-def make_sentinel(which: str, device: str, driver: Any = None) -> Callable[[], object]:
+def make_sentinel(which: str, device: str) -> Callable[[], object]:
     """One call of a sentinel on a device. Raises Refusal for an unknown name."""
     if which not in NOMINAL_NS:
         text = f"no sentinel {which!r}; there are {', '.join(NOMINAL_NS)}"
         raise Refusal("unsupported", "no_sentinel", text)
     if not device.startswith("cuda"):
         return _host_sentinel(which)
-    rates = read_rates(driver, int(device.partition(":")[2] or 0))
+    rates = device_rates(device)
     if which in _MOVING:
         return device_copy(device, rates.moved_bytes(NOMINAL_NS[which]))
     return device_matmul(device, rates.matmul_side(NOMINAL_NS[which]))
@@ -76,8 +76,7 @@ def measure_sentinel(session: Session, which: str, calls: int) -> dict[str, Any]
     """Cold, sustained samples of a sentinel: ``{samples_ns, nominal_ns, queue_filled}``."""
     kept = session.notes.setdefault("sentinels", {})
     if which not in kept:
-        driver = getattr(session.meter.timer, "driver", None)
-        kept[which] = FixedWork(make_sentinel(which, session.device, driver))
+        kept[which] = FixedWork(make_sentinel(which, session.device))
     work = kept[which]
     with work.mode():
         measured = session.meter.measure(

@@ -45,6 +45,13 @@ class Rates:
         return max(_BYTE_STEP, round(size / _BYTE_STEP) * _BYTE_STEP)
 
 
+def device_rates(device: str) -> Rates:
+    """The nominal rates of ``cuda:<n>``; raises DriverError where there is no driver."""
+    from kernelindex.runner.probe.timers.driver import Driver
+
+    return read_rates(Driver(), int(device.partition(":")[2] or 0))
+
+
 def read_rates(driver: Driver, index: int) -> Rates:
     """The nominal rates of a device; memory moves two transfers a clock."""
     ask = driver.attribute

@@ -1,12 +1,11 @@
-"""Outputs of a call as files for the judge: tensors by torch, arrays without it."""
+"""Outputs of a call as a file for the judge: tensors by torch, arrays without it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.channel import Refusal
-from kernelindex.runner.operations.dtypes import dtype_name
-from kernelindex.runner.tensor_file import _write, write_tensors
+from kernelindex.runner.tensor_file import write_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,18 +17,12 @@ def write_outputs(path: Path, values: Mapping[str, Any], meta: Mapping[str, Any]
     if all(hasattr(one, "untyped_storage") for one in values.values()):
         write_tensors(path, values, meta)
         return
-    _write_arrays(path, values, meta)
-
-
-def _write_arrays(path: Path, values: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
     import numpy as np
 
-    kinds, parts = {}, {}
+    from kernelindex.runner.judge.array_file import write_arrays
+
     for name, value in values.items():
         if not isinstance(value, np.ndarray | np.generic):
-            text = f"{name} is a {type(value).__name__}; wanted a numpy array"
+            text = f"{name} is a {type(value).__name__}; wanted a tensor or a numpy array"
             raise Refusal("incorrect_dtype", "output_type", text)
-        array = np.ascontiguousarray(value)
-        kinds[name] = (dtype_name(array.dtype), tuple(np.shape(value)))
-        parts[name] = memoryview(array.tobytes())
-    _write(path, kinds, parts, meta)
+    write_arrays(path, values, meta)

@@ -52,6 +52,15 @@ def run_checked(
         return Checked(timed_pass, state.outputs, state.gradients, findings, elapsed)
     finally:
         work.end()
+        _give_back(session.device)
+
+
+def _give_back(device: str) -> None:
+    """Give free memory back to the device: poison should not starve other processes."""
+    if device.startswith("cuda"):
+        import torch
+
+        torch.cuda.empty_cache()
 
 
 def _handed(one: Set, timed_pass: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

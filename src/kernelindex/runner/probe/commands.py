@@ -211,7 +211,9 @@ class Commands:
             raise Refusal("unsupported", "no_graphs", "CUDA graphs need a CUDA device")
         kept = self.session.notes.setdefault("graphs", {})
         if timed_pass not in kept:
-            kept[timed_pass] = GraphWork(work, capture_anew=timed_pass == "backward")
+            point = self.session.point
+            moves = point is not None and point.gradients == "non_leaf"
+            kept[timed_pass] = GraphWork(work, capture_anew=moves or timed_pass == "backward")
         graph_work: Work = kept[timed_pass]
         return graph_work
 

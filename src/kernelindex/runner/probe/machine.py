@@ -9,10 +9,11 @@ from kernelindex.runner.probe.host_cache import HostCache
 from kernelindex.runner.probe.host_sensors import HostSensors
 from kernelindex.runner.probe.measuring import Meter
 from kernelindex.runner.probe.state import Session
+from kernelindex.runner.probe.timers.driver import Driver, DriverError
 from kernelindex.runner.probe.timers.host import HostTimer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kernelindex.runner.probe.telemetry import Sensors
 
@@ -23,11 +24,11 @@ def open_session(device: str, rules: Mapping[str, Any]) -> Session:
     """A session on ``cpu`` or ``cuda:<n>``; raises DriverError where there is no driver."""
     if not device.startswith("cuda"):
         return Session(device, rules, Meter(HostTimer(HostCache()), HostSensors()))
-    from kernelindex.runner.probe.timers.cuda import CudaTimer
+    from kernelindex.runner.probe.timers.cuda import open_cuda_timer
 
     index = int(device.partition(":")[2] or 0)
-    timer = CudaTimer(index)
-    meter = Meter(timer, gpu_sensors(index), reset_cache=_resetter(timer))
+    timer = open_cuda_timer(index)
+    meter = Meter(timer, gpu_sensors(index), reset_cache=find_reset(Driver(), index))
     return Session(device, rules, meter)
 
 
@@ -42,10 +43,16 @@ def gpu_sensors(index: int) -> Sensors:
         return HostSensors()
 
 
-def _resetter(timer: Any) -> Any:
-    """Persisting L2 lines reset, where the device has them (compute capability 8.0 and newer)."""
-    driver = timer.driver
-    if not driver.attribute("max_persisting_l2_bytes", timer.index):
+def find_reset(driver: Driver, index: int) -> Callable[[], None]:
+    """What makes persisting L2 lines normal again; nothing where the device has none.
+
+    Tried once: a virtual machine may refuse what its device could do.
+    """
+    if not driver.attribute("max_persisting_l2_bytes", index):
+        return lambda: None
+    try:
+        driver.reset_persisting_l2()
+    except DriverError:
         return lambda: None
     return driver.reset_persisting_l2
 

@@ -122,7 +122,7 @@ class Meter:
                 return medians, done
             if elapsed >= _LONGEST_WARMUP * seconds and done >= calls:
                 return medians, done
-            size = max(3, min(200, int(size * _STRETCH_SECONDS * 1e9 / max(1, taken.timed_ns))))
+            size = stretch_size(size, taken)
 
     def measure(
         self,
@@ -140,9 +140,9 @@ class Meter:
             work.ready(0)()
             self._find_pace(work, key, regime)
         order = Order(work.count, self.seed())
-        switched = self._switch(work, key, regime, switch_calls, switch_seconds)
         self.reset_cache()
-        watch = Watch(self.sensors).start()
+        watch = Watch(self.sensors).start()  # before the switch: between them would be idle time
+        switched = self._switch(work, key, regime, switch_calls, switch_seconds)
         if regime.load == "burst":
             calls = min(calls, BURST_SAMPLES)
             self.timer.synchronize()
@@ -162,12 +162,13 @@ class Meter:
         )
 
     def _switch(self, work: Work, key: str, regime: Regime, calls: int, seconds: float) -> int:
-        done, begun = 0, time.perf_counter()
+        """Calls after a switch that count for nothing, in stretches of about 50 ms."""
+        done, size, begun = 0, max(1, min(3, calls)), time.perf_counter()
         order = Order(work.count, self.seed())
         while done < calls or time.perf_counter() - begun < seconds:
-            size = max(1, min(8, calls - done))
-            self._take(work, key, regime, size, order)
+            taken = self._take(work, key, regime, size, order)
             done += size
+            size = stretch_size(size, taken)
         return done
 
     def block(self, work: Work, calls: int) -> None:
@@ -214,6 +215,11 @@ class Meter:
     def _pace_facts(self, key: str, regime: Regime) -> dict[str, Any]:
         pace = self.paces.get((key, regime))
         return {} if pace is None else pace.to_fields()
+
+
+def stretch_size(size: int, taken: Taken) -> int:
+    """How many calls take about 50 ms, from those just taken; 3 to 200."""
+    return max(3, min(200, int(size * _STRETCH_SECONDS * 1e9 / max(1, taken.timed_ns))))
 
 
 def is_steady(medians: list[float]) -> bool:

@@ -151,24 +151,11 @@ class NumpySets:
 
 
 def _numpy_set(case: Case, file: str) -> Set:
+    from kernelindex.runner.judge.array_file import read_arrays
+
     base = read_arrays(Path(file))
     plain = {name: array.copy() for name, array in base.items()}
     return Set(_case_of_file(case, file), base, plain, given=plain)
-
-
-def read_arrays(path: Path) -> dict[str, Any]:
-    """All tensors of a file as numpy arrays; refuses a dtype that numpy does not have."""
-    import numpy as np
-
-    from kernelindex.runner.operations.dtypes import numpy_dtype
-
-    found = {}
-    for name, entry in read_header(path).tensors.items():
-        kind = np.dtype(numpy_dtype(entry.dtype))
-        count = entry.bytes // kind.itemsize
-        flat = np.fromfile(path, dtype=kind, count=count, offset=entry.offset)
-        found[name] = flat.reshape(entry.shape)
-    return found
 
 
 def _case_of_file(case: Case, file: str) -> Case:

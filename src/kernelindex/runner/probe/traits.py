@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.channel import Refusal
-from kernelindex.runner.probe.graphs import capture
+from kernelindex.runner.probe.graphs import capture_all
 
 if TYPE_CHECKING:
     from kernelindex.runner.probe.sets import Set
@@ -120,22 +119,13 @@ def measure_energy(work: Work, sensors: Sensors, synchronize: Any) -> dict[str, 
 
 def is_capturable(work: Work) -> tuple[bool, str]:
     """Whether a call can be captured as a CUDA graph, and why not; may spoil the process."""
-    try:
-        with _capture_errors():
-            graph, _ = capture(work, 0)
-            graph.replay()
-    except Refusal as error:
-        return False, error.text
-    return True, ""
-
-
-@contextmanager
-def _capture_errors() -> Iterator[None]:
-    """What the context says after a failed capture belongs to the failure."""
     import torch
 
-    yield
     try:
+        capture_all(work, 0)
         torch.cuda.synchronize()
+    except Refusal as error:
+        return False, error.text
     except RuntimeError as error:
-        raise Refusal("unsupported", "graph_capture", str(error)[:500]) from error
+        return False, str(error)[:500]
+    return True, ""

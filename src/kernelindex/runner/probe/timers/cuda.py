@@ -11,7 +11,7 @@ import itertools
 import math
 import time
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kernelindex import stats
 from kernelindex.runner.probe.timers import Step, Taken
@@ -19,7 +19,6 @@ from kernelindex.runner.probe.timers.driver import Driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from ctypes import c_void_p
 
 FLUSH_MULTIPLE = 3
 _LONGEST_HOLD_NS = 50e6
@@ -41,40 +40,45 @@ class Spin:
             self.kernel(max(1, int(min(nanoseconds, _LONGEST_HOLD_NS) * self.cycles_per_ns)))
 
 
+class Queue(Protocol):
+    """What the timer asks of the driver: see ``timers.driver.Driver``."""
+
+    def create_event(self) -> Any: ...
+
+    def record(self, event: Any, stream: int) -> None: ...
+
+    def reached(self, event: Any) -> bool: ...
+
+    def elapsed_ns(self, start: Any, end: Any) -> float: ...
+
+    def synchronize(self) -> None: ...
+
+
 class CudaTimer:
-    """Times calls on a stream of one device; make it before the candidate is imported."""
+    """Times calls on a stream of one device; make it before the candidate is imported.
+
+    ``spin`` queues a kernel of that many cycles, ``flush`` a write and a read of a buffer.
+    """
 
     name = "cuda_events"
 
-    def __init__(self, index: int, stream: int = 0) -> None:
-        import torch
-
-        torch.cuda.set_device(index)
-        torch.empty(1, device=f"cuda:{index}")  # makes the context
-        self.index, self.stream = index, stream
-        self.driver = Driver()
-        self._pool: list[tuple[c_void_p, c_void_p]] = []
-        self._clock, self._sleep = time.perf_counter_ns, time.sleep
-        self._prepare_flush(torch)
-        self.spin = Spin(torch.cuda._sleep, 1.0)
-        self.spin = Spin(torch.cuda._sleep, self._measure_cycles_per_ns())
+    def __init__(
+        self,
+        driver: Queue,
+        spin: Callable[[int], Any],
+        flush: Step,
+        *,
+        flush_ns: float,
+        stream: int = 0,
+        clock: Callable[[], int] = time.perf_counter_ns,
+        sleep: Callable[[float], Any] = time.sleep,
+    ) -> None:
+        self.driver, self.stream, self.flush, self.flush_ns = driver, stream, flush, flush_ns
+        self._pool: list[tuple[Any, Any]] = []
+        self._clock, self._sleep = clock, sleep
+        self.spin = Spin(spin, 1.0)
+        self.spin = Spin(spin, self._measure_cycles_per_ns())
         self.tick_ns = self._measure_tick()
-
-    def _prepare_flush(self, torch: Any) -> None:
-        """Bind what a flush needs: 3 x L2 of int32, a fill, and a read that keeps nothing."""
-        self.l2_bytes = self.driver.attribute("l2_bytes", self.index)
-        count = max(1, FLUSH_MULTIPLE * self.l2_bytes // 4)
-        device = f"cuda:{self.index}"
-        self._buffer = torch.zeros(count, dtype=torch.int32, device=device)
-        self._kept = torch.zeros((), dtype=torch.int32, device=device)
-        self._fill, self._read = self._buffer.zero_, torch.amax
-        self.flush()
-        self.synchronize()
-
-    def flush(self) -> None:
-        """Queue a write, then a read of the clean buffer: dirty lines are written back first."""
-        self._fill()
-        self._read(self._buffer, dim=0, out=self._kept)
 
     def synchronize(self) -> None:
         """Wait for all work of the context, on every stream."""
@@ -107,7 +111,7 @@ class CudaTimer:
         taken.samples_ns = [self.driver.elapsed_ns(start, end) for start, end in events]
         return taken
 
-    def _one(self, step: Step, start: c_void_p, end: c_void_p, taken: Taken) -> None:
+    def _one(self, step: Step, start: Any, end: Any, taken: Taken) -> None:
         driver, stream = self.driver, self.stream
         begun = self._clock()
         driver.record(start, stream)
@@ -117,7 +121,7 @@ class CudaTimer:
         if taken.filled is not None and not driver.reached(start):
             taken.filled += 1
 
-    def _wait(self, last: c_void_p, watch: Step | None) -> None:
+    def _wait(self, last: Any, watch: Step | None) -> None:
         """Wait for the device; the host has nothing to queue, so watching disturbs nothing."""
         while not self.driver.reached(last):
             if watch is not None:
@@ -128,7 +132,7 @@ class CudaTimer:
         """How far the host must be ahead of calls like these; ``ready`` takes a set."""
         return find_pace(self, lambda at: ready(at % sets), cold=cold)
 
-    def _events(self, count: int) -> list[tuple[c_void_p, c_void_p]]:
+    def _events(self, count: int) -> list[tuple[Any, Any]]:
         create = self.driver.create_event
         while len(self._pool) < count:
             self._pool.append((create(), create()))
@@ -202,11 +206,53 @@ def find_pace(timer: CudaTimer, ready: Callable[[int], Step], *, cold: bool) -> 
         return Pace(0.0, 0.0, issue, synchronizes=True)
     free = timer.take(4, ready, cold=cold)
     whole = min(free.timed_ns / 4, 1.5 * issue + 30_000)
-    busy = stats.median(held.samples_ns) + (flush_ns(timer) if cold else 0.0)
+    busy = stats.median(held.samples_ns) + (timer.flush_ns if cold else 0.0)
     hold = 1.25 * (whole - busy) if whole > 0.9 * busy else 0.0
     return Pace(max(0.0, hold), 2.0 * issue + 50_000, issue, synchronizes=False)
 
 
-def flush_ns(timer: CudaTimer) -> float:
-    """About how long a flush keeps the device busy, ns: twice its bytes at 4 TB/s."""
-    return 2.0 * FLUSH_MULTIPLE * timer.l2_bytes / 4000.0
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """The cold cache regime: 3 x L2 of int32 are written, then read while clean.
+
+    So dirty lines are written back before the call and not during it. Functions are bound
+    before a candidate is imported.
+    """
+
+    buffer: Any
+    kept: Any
+    fill: Callable[[], Any]
+    read: Callable[..., Any]
+
+    def __call__(self) -> None:
+        """Queue it."""
+        self.fill()
+        self.read(self.buffer, dim=0, out=self.kept)
+
+
+def make_flush(device: str, l2_bytes: int) -> Flush:
+    """A flush of three times ``l2_bytes`` on a device."""
+    import torch
+
+    count = max(1, FLUSH_MULTIPLE * l2_bytes // 4)
+    buffer = torch.zeros(count, dtype=torch.int32, device=device)
+    kept = torch.zeros((), dtype=torch.int32, device=device)
+    return Flush(buffer, kept, buffer.zero_, torch.amax)
+
+
+def open_cuda_timer(index: int) -> CudaTimer:
+    """The timer of a device's default stream; raises DriverError where there is no driver.
+
+    Writing and reading the flush's buffer is taken to run at 4 TB/s.
+    """
+    import torch
+
+    torch.cuda.set_device(index)
+    torch.zeros(1, device=f"cuda:{index}")  # makes the context and loads a first kernel
+    driver = Driver()
+    l2_bytes = driver.attribute("l2_bytes", index)
+    flush = make_flush(f"cuda:{index}", l2_bytes)
+    flush()
+    driver.synchronize()
+    about_ns = 2.0 * FLUSH_MULTIPLE * l2_bytes / 4000.0
+    return CudaTimer(driver, torch.cuda._sleep, flush, flush_ns=about_ns)
