@@ -1,7 +1,9 @@
 """Many rows at once: compiled once for the dialect, sent as tuples.
 
 SQLAlchemy's own executemany spends about 5 us a value on processing that plain text and
-numbers do not need; an import sends some 200,000 rows.
+numbers do not need; an import sends some 200,000 rows. To PostgreSQL they are copied, by way
+of a temporary table, since COPY itself knows no ON CONFLICT: a sixth of the time of an import
+of the public export went into psycopg's executemany.
 """
 
 from __future__ import annotations
@@ -20,19 +22,39 @@ if TYPE_CHECKING:
     Rows = Sequence[Sequence[Any]]
 
 IN_CHUNK = 500
+LEAST_COPIED = 50
+"""Rows for which the three further statements of a copy pay."""
 
 
 def insert_rows(conn: Connection, table: Table, rows: Rows) -> None:
     """Insert full rows in the order of the table's columns; rows already there stay."""
-    if rows:
-        columns = tuple(column.name for column in table.columns)
-        conn.exec_driver_sql(_insert_sql(table, columns, conn.dialect.name), [*map(tuple, rows)])
+    insert_columns(conn, table, tuple(column.name for column in table.columns), rows)
 
 
 def insert_columns(conn: Connection, table: Table, columns: tuple[str, ...], rows: Rows) -> None:
     """Insert rows that give only ``columns``; rows already there stay."""
-    if rows:
+    if conn.dialect.name == "postgresql" and len(rows) >= LEAST_COPIED:
+        _copy_rows(conn, table, columns, rows)
+    elif rows:
         conn.exec_driver_sql(_insert_sql(table, columns, conn.dialect.name), [*map(tuple, rows)])
+
+
+def _copy_rows(conn: Connection, table: Table, columns: tuple[str, ...], rows: Rows) -> None:
+    names = ", ".join(f'"{name}"' for name in columns)
+    waiting = f'"copied_{len(columns)}_{table.name}"'
+    conn.exec_driver_sql(
+        f"CREATE TEMPORARY TABLE IF NOT EXISTS {waiting} ON COMMIT DELETE ROWS AS "
+        f'SELECT {names} FROM "{table.name}" WITH NO DATA'
+    )
+    cursor: Any = conn.connection.cursor()
+    with cursor, cursor.copy(f"COPY {waiting} ({names}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+    conn.exec_driver_sql(
+        f'INSERT INTO "{table.name}" ({names}) SELECT {names} FROM {waiting} '
+        "ON CONFLICT DO NOTHING"
+    )
+    conn.exec_driver_sql(f"TRUNCATE {waiting}")
 
 
 @lru_cache(maxsize=128)

@@ -141,6 +141,8 @@ def _prepare_postgresql_reader(dbapi: Any, _record: Any) -> None:
 
 def _execute_on_postgresql(cursor: Any, statement: str, values: Any, context: Any) -> bool:
     """Keep a plan for any values of hot reads alone; lists by rare filters want their own."""
+    if hasattr(cursor, "scrollable"):  # a cursor on the server, which prepares nothing
+        return False
     cursor.execute(statement, values, prepare=bool(context.execution_options.get(HOT)))
     return True
 
