@@ -16,7 +16,7 @@ from kernelindex.catalog import Catalog
 from kernelindex.cli.main import main
 from tests.api.factories import BASE
 
-EMPTY = ("/exports/{ident}",)
+EMPTY = ("/exports/{ident}", "/artifacts/{ident}")
 
 
 def printed_by_ki(capsys: pytest.CaptureFixture[str], catalog: Catalog, *arguments: str) -> str:

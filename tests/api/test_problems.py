@@ -60,6 +60,7 @@ PRODUCED: dict[str, Ask] = {
     "source.not_found": get("/sources/nothing"),
     "cohort.not_found": get("/cohorts/nothing"),
     "manifest.not_found": get("/manifests/nothing"),
+    "artifact.not_found": get("/artifacts/nothing"),
     "schema.not_found": get("/schemas/v1alpha1/Nothing"),
     "export.not_found": get("/exports/nothing"),
     "request.parameter_unknown": get("/runs?operaton=moe-mlp"),

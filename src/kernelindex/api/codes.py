@@ -41,6 +41,7 @@ _TABLE = """
     source.not_found               404  No source has this name
     cohort.not_found               404  No one group has this key
     manifest.not_found             404  No manifest has this digest
+    artifact.not_found             404  No artifact has this digest
     schema.not_found               404  There is no such schema
     export.not_found               404  There is no such export
     request.parameter_unknown      400  A query parameter is not known

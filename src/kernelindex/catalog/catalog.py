@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelindex.catalog.evidence_reads import EvidenceReads
 from kernelindex.catalog.group_reads import GroupReads
 from kernelindex.catalog.implementation_reads import ImplementationReads
 from kernelindex.catalog.listing_reads import ListingReads
@@ -21,5 +22,6 @@ class Catalog(
     RunReads,
     RelativeReads,
     SourceReads,
+    EvidenceReads,
 ):
     """Everything that can be asked of a catalog; ``open`` one that exists, or ``create``."""

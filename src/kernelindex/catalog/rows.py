@@ -207,7 +207,6 @@ class EntryRow:
     ratio_to_leader: float | None
     evidence: str
     evidence_missing: tuple[str, ...]
-    run_levels: Json
     doubts: tuple[Json, ...]
     limit: Json | None
     deployable: bool
@@ -216,6 +215,7 @@ class EntryRow:
     peak_memory_bytes: int | None
     memory_run: str | None
     observed: Json
+    run_levels: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

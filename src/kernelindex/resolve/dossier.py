@@ -109,6 +109,28 @@ class Artifact(Part):
     name: str = Field(description="what it is")
     uri: str = Field(description="where it was")
     digest: str = Field(description="digest of its bytes")
+    held: bool = Field(False, description="whether `/artifacts/{digest}` has its bytes")
+
+
+class EvidenceRef(Part):
+    """A signed bundle that the run is in, as this index verified it."""
+
+    bundle: str = Field(description="digest of the bundle: `/artifacts/{digest}` has it")
+    record: str = Field(description="digest of the signed statement")
+    runner: str = Field(description="name of the runner")
+    owner: str = Field(description="who runs it")
+    host: str = Field(description="on which machine")
+    device: str = Field(description="on which device")
+    key: str = Field(description="the public key that signed, for `ki evidence verify`")
+    approval: str = Field(description="what this index decided of the key, in words")
+    batch: int = Field(description="number of the batch in its runner's sequence")
+    outcome: str = Field(description="complete, cut_short or aborted")
+    previous: str | None = Field(None, description="digest of the statement of the batch before")
+    chain: str = Field(description="whether the batch before is here, in words")
+    within_limits: bool = Field(description="whether the calibration is inside its limits")
+    correct: bool = Field(description="whether every output and gradient was compared and passed")
+    lacks: tuple[str, ...] = Field((), description="what a complete measurement has beside")
+    isolation: Json = Field(default_factory=dict, description="how the candidate was isolated")
 
 
 class RunDossier(Part):
@@ -145,6 +167,7 @@ class RunDossier(Part):
     source_native: Json = Field(default_factory=dict, description="the source's own metrics")
     correctness: Json = Field(default_factory=dict, description="policy asked and result seen")
     measurements: tuple[Json, ...] = Field((), description="every number of the run")
+    evidence: tuple[EvidenceRef, ...] = Field((), description="signed bundles it is in")
     artifacts: tuple[Artifact, ...] = Field((), description="evidence bodies by digest")
     peak_memory_bytes: int | None = Field(None, description="peak memory of the same case")
     memory_run: str | None = Field(None, description="run that measured the memory")

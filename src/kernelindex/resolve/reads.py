@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from kernelindex.catalog.evidence_reads import EvidenceRow
     from kernelindex.catalog.relative_reads import RelativeRow
     from kernelindex.catalog.rows import (
         CohortRow,
@@ -33,6 +34,10 @@ class Reads(Protocol):
     def documents(self, digests: Iterable[str]) -> Mapping[str, dict[str, Any]]: ...
 
     def run(self, digest: str) -> RunRow | None: ...
+
+    def evidence(self, run_digest: str) -> Sequence[EvidenceRow]: ...
+
+    def held_artifacts(self, digests: Collection[str]) -> set[str]: ...
 
     def relatives(self, run: RunRow) -> Sequence[RelativeRow]: ...
 

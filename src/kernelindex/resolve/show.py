@@ -9,12 +9,12 @@ from kernelindex.errors import NotFoundError
 from kernelindex.registry.sources_info import find_source
 from kernelindex.resolve.answer import Reason
 from kernelindex.resolve.dossier import (
-    Artifact,
     Identity,
     RunDossier,
     Sibling,
     SourceRef,
 )
+from kernelindex.resolve.evidence_view import view_artifacts, view_evidence
 from kernelindex.resolve.gaps_by_axis import view_gaps
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.run_lines import view_primary, view_shape
@@ -104,7 +104,8 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         source_native=dict(spec.get("sourceNative", {})),
         correctness=_correctness(documents, spec),
         measurements=_measurements(spec),
-        artifacts=_artifacts(spec),
+        evidence=view_evidence(catalog, run),
+        artifacts=view_artifacts(catalog, run, spec),
         peak_memory_bytes=entry.peak_memory_bytes if entry else None,
         memory_run=entry.memory_run if entry else None,
         siblings=_siblings(run, around.relatives),
@@ -202,17 +203,6 @@ def _measurements(spec: Json) -> tuple[Json, ...]:
         for name, value in timing.items()
     ]
     return (*timed, *spec.get("measurements", ()))
-
-
-def _artifacts(spec: Json) -> tuple[Artifact, ...]:
-    evidence = spec.get("evidence", {})
-    named = [(name, evidence.get(name)) for name in ("logs", "rawSamples")]
-    named.append(("timing.rawSamples", spec.get("timing", {}).get("rawSamples")))
-    return tuple(
-        Artifact(name=name, uri=body.get("uri", ""), digest=body["digest"])
-        for name, body in named
-        if isinstance(body, dict) and "digest" in body
-    )
 
 
 def _title(run: RunRow) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.api.routes import (
+    artifacts,
     cohorts,
     community,
     comparing,
@@ -33,6 +34,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *records.ENDPOINTS,
     *listings.ENDPOINTS,
     *manifests.ENDPOINTS,
+    *artifacts.ENDPOINTS,
     *exports.ENDPOINTS,
     *community.ENDPOINTS,
     *schemas.ENDPOINTS,
