@@ -11,8 +11,10 @@ gains from weights that stay the same between calls.
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.runner.operations.moe_mlp.compiling import compile_side_by_side
 from kernelindex.runner.operations.packages import require
 
 if TYPE_CHECKING:
@@ -30,8 +32,7 @@ def liger(
     top_k_weights: torch.Tensor,
 ) -> torch.Tensor:
     """Liger-Kernel's autograd function, as its own benchmark calls it."""
-    function = require("liger-kernel", "liger_kernel.ops.fused_moe", "LigerFusedMoEFunction")
-    y: torch.Tensor = function.apply(x, gate_up_proj, down_proj, top_k_index, top_k_weights)
+    y: torch.Tensor = _liger().apply(x, gate_up_proj, down_proj, top_k_index, top_k_weights)
     return y
 
 
@@ -84,6 +85,13 @@ def numpy_loop(
         # A token chooses an expert once, so no row is added to twice in one step.
         y[token] += rows * top_k_weights[token, choice, None]
     return y
+
+
+@cache
+def _liger() -> Any:
+    function = require("liger-kernel", "liger_kernel.ops.fused_moe", "LigerFusedMoEFunction")
+    compile_side_by_side(import_module("liger_kernel.ops.fused_moe_kernels"))
+    return function
 
 
 def _experts(

@@ -68,7 +68,9 @@ def _compiled() -> Callable[..., torch.Tensor]:
 
 
 def _product(a: torch.Tensor, b: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-    product: torch.Tensor = F.grouped_mm(a, b, offs=offsets)
+    # Public since PyTorch 2.10; the same under another name before.
+    call = getattr(F, "grouped_mm", None) or torch._grouped_mm
+    product: torch.Tensor = call(a, b, offs=offsets)
     return product
 
 
