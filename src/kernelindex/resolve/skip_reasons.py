@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kernelindex.evidence.report import CODES
+
 REASONS = {
     "bad_column": "a column holds what it may not hold",
     "bad_number": "a number is not a number, or not a positive one",
@@ -47,4 +49,7 @@ REASONS = {
 
 def reason_words(token: str) -> str:
     """A reason in words; an unknown token as its own words."""
+    family, _, code = token.partition(".")
+    if family == "evidence" and code in CODES:
+        return f"a bundle of evidence with a fault: {CODES[code]}"
     return REASONS.get(token) or token.replace("_", " ").replace(".", ": ")

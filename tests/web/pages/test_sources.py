@@ -52,4 +52,5 @@ def test_when_something_new_is_due(day: str, days: int | None, due: str) -> None
 
 def test_reasons_have_words_and_unknown_ones_their_own() -> None:
     assert reason_words("dtype_unknown") == REASONS["dtype_unknown"]
+    assert reason_words("evidence.signature").endswith("no key that was given signed the statement")
     assert reason_words("canonical.too_large") == "canonical: too large"
