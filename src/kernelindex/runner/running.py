@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -28,6 +29,7 @@ POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 20.0
 TAIL = 2000
 FINISHED = "generation_finished"
+_PR_SET_PDEATHSIG = 1
 
 
 class WorkerError(KernelIndexError):
@@ -66,8 +68,19 @@ def _start(plan: Path, folder: Path, log: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", WORKER, str(plan), "--out", str(folder)]
     environment = {**os.environ, "PYTHONPATH": source}
     return subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        preexec_fn=_die_with_parent,
     )
+
+
+def _die_with_parent() -> None:
+    """Killed, this process takes its worker along (Linux; elsewhere the worker ends itself)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _follow(worker: subprocess.Popen[bytes], journal: Path, log: Path, tell: Tell | None) -> None:

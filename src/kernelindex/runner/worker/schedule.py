@@ -15,6 +15,8 @@ def draw_rounds(count: int, rounds: int, random: Random) -> list[list[int]]:
     square every candidate is once in every place and once after every other (for an odd
     count, twice over a pair of squares).
     """
+    if count == 0:
+        return [[] for _ in range(rounds)]
     orders: list[list[int]] = []
     while len(orders) < rounds:
         labels = random.shuffled(range(count))
