@@ -104,5 +104,6 @@ def all_missing(plan: Plan, done: Mapping[str, list[Mapping[str, Any]]]) -> list
     return [
         Missing(point, index, generation).text()
         for index, point in enumerate(plan.points)
+        if wants_another(done[point.id], plan.rules)
         for generation in range(len(done[point.id]), plan.rules.generations)
     ]

@@ -17,13 +17,26 @@ def wants_another(done: Sequence[Mapping[str, Any]], rules: Rules) -> bool:
     """Whether a point needs another generation after those ``done``.
 
     Between the plan's least and most, another one is wanted while the widest 95 % interval
-    of any pair of candidates in one regime is wider than the target.
+    of any pair of candidates in one regime is wider than the target. A point whose every
+    candidate was refused is done.
     """
+    if done and not _anyone_left(done[-1]):
+        return False
     if len(done) < rules.generations:
         return True
     if len(done) >= rules.max_generations:
         return False
     return widest_half_width(done) > rules.half_width_target
+
+
+def _anyone_left(generation: Mapping[str, Any]) -> bool:
+    """Whether a candidate of it has a pass that was not refused."""
+    return any(_open_passes(member) for member in generation["members"].values())
+
+
+def _open_passes(member: Mapping[str, Any]) -> set[str]:
+    measured = {regime.split("/")[0] for regime in member["series"]}
+    return measured - set(member["failures"])
 
 
 def widest_half_width(done: Sequence[Mapping[str, Any]]) -> float:

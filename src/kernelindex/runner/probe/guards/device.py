@@ -18,10 +18,14 @@ LEFT_SHARE = 0.1
 
 @dataclass(slots=True)
 class DeviceWatch:
-    """The driver's own calls, bound before the candidate's import."""
+    """The driver's own calls, bound before the candidate's import.
+
+    ``persisting_before``: bytes of L2 set aside to begin with; some devices start with a share.
+    """
 
     driver: Driver
     end: Any
+    persisting_before: int = 0
 
     def settle(self) -> None:
         """Wait until the device is idle."""
@@ -32,8 +36,8 @@ class DeviceWatch:
         self.driver.synchronize()
 
     def persisting_l2_bytes(self) -> int:
-        """Bytes of L2 set aside for lines that persist."""
-        return self.driver.persisting_l2_bytes()
+        """Bytes of L2 set aside for lines that persist, beyond those to begin with."""
+        return max(0, self.driver.persisting_l2_bytes() - self.persisting_before)
 
     def left_ns(self) -> int:
         """How long the device works on after the end of the default stream was reached (ns)."""
@@ -58,4 +62,4 @@ def watch_device() -> DeviceWatch:
     from kernelindex.runner.probe.timers.driver import Driver
 
     driver = Driver()
-    return DeviceWatch(driver, driver.create_event())
+    return DeviceWatch(driver, driver.create_event(), driver.persisting_l2_bytes())
