@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
-from kernelindex.catalog import bulk, heads, publishing, row_tuples
+from kernelindex.catalog import bulk, heads, publishing, row_tuples, statistics
 from kernelindex.catalog.deriving import judge_touched, touch_cohorts
 from kernelindex.catalog.evidence_levels import level_words
 from kernelindex.catalog.intake import ImportReport
@@ -68,6 +68,7 @@ def import_records(
         with catalog.reading_long() as conn:
             becomes = count_becomes(conn)
         reach("staged")
+        statistics.learn_staged(catalog, stager.counts["read"])
         brought = Brought.of_snapshot(known, stager.sources, stager.skipped)
         superseding = derive_and_publish(catalog, change, brought, reader, dry_run=dry_run)
         said = stager.refusals + ([] if dry_run else _said_of_evidence(catalog))
@@ -75,6 +76,7 @@ def import_records(
             discard_unfinished(catalog)
         else:
             clean_up(catalog)
+            statistics.learn_published(catalog, stager.counts["read"])
     report = _report(stager, superseding, becomes, dry_run=dry_run)
     return replace(report, problems=tuple(said))
 
