@@ -26,15 +26,16 @@ def test_a_bundle_becomes_itself_and_a_row_for_each_run() -> None:
     (said,) = whole.bundles
     assert (said.digest, said.record_digest) == (sealed.digest, sealed.record_digest)
     assert (said.key_digest, said.number) == (ALICE.public.digest, 1)
+    shared = [artifact.kind for artifact in whole.artifacts]
+    assert shared == ["evidence_bundle", "calibration", "environment_facts", "telemetry"]
     assert whole.artifacts[0].body == sealed.data
     assert len(runs) == 4
     for row in runs:
         assert isinstance(row, Row)
         assert row.manifests[-1].kind == "BenchmarkRun"
-        kinds = {artifact.kind: artifact for artifact in row.artifacts}
-        assert set(kinds) == {"samples", "calibration", "telemetry", "environment_facts"}
+        (samples,) = row.artifacts
         named = row.manifests[-1].document["spec"]["samples"]["digest"]
-        assert kinds["samples"].digest == named == sha256(kinds["samples"].body or b"")
+        assert samples.digest == named == sha256(samples.body or b"")
         (finding,) = row.findings
         assert finding.run_digest == row.manifests[-1].digest
         assert finding.finding["owner"] == "alice"

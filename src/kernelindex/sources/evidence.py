@@ -81,7 +81,7 @@ def rows_of(data: bytes, where: str) -> Iterator[Row | Skipped]:
         detail = f"{fault.where}: {fault.text}{more}"
         yield Skipped(where=where, reason=f"evidence.{fault.code}", detail=detail)
         return
-    yield _bundle_row(data, where, report)
+    yield _bundle_row(data, where, contents, report)
     for one in report.runs:
         yield _run_row(f"{where}#{one.digest[7:19]}", contents, report, one)
 
@@ -111,7 +111,8 @@ def _files(folder: Path, files: list[Path]) -> Iterator[Row | Skipped]:
             yield from rows_of(path.read_bytes(), where)
 
 
-def _bundle_row(data: bytes, where: str, report: VerifyReport) -> Row:
+def _bundle_row(data: bytes, where: str, contents: Contents, report: VerifyReport) -> Row:
+    """The bundle itself, with the artifacts that all its runs share."""
     assert report.statement is not None
     assert report.key is not None
     return Row(
@@ -133,6 +134,7 @@ def _bundle_row(data: bytes, where: str, report: VerifyReport) -> Row:
                 size_bytes=len(data),
                 body=data,
             ),
+            *_batch_artifacts(contents),
         ),
     )
 
@@ -150,7 +152,7 @@ def _run_row(where: str, contents: Contents, report: VerifyReport, one: RunRepor
         manifests=_parts(contents, run, project),
         observation=Observation(run_digest=run.digest, source=SOURCE, row={}),
         links=links,
-        artifacts=tuple(_artifacts(contents, run)),
+        artifacts=tuple(_samples(contents, run)),
         findings=(
             EvidenceFinding(
                 bundle_digest=report.digest,
@@ -178,22 +180,29 @@ def _parts(contents: Contents, run: Manifest, project: str | None) -> tuple[Mani
     return tuple(found.values())
 
 
-def _artifacts(contents: Contents, run: Manifest) -> Iterator[Artifact]:
-    """The samples that a run names, and what its batch measured beside them."""
-    kinds = dict(KINDS)
+def _batch_artifacts(contents: Contents) -> Iterator[Artifact]:
+    """What the whole batch measured beside its samples."""
+    for name, kind in sorted(KINDS.items()):
+        if name in contents.files:
+            yield _artifact(contents, name, kind)
+
+
+def _samples(contents: Contents, run: Manifest) -> Iterator[Artifact]:
+    """The samples that a run names."""
     samples = (run.document["spec"].get("samples") or {}).get("digest")
     if samples is not None:
-        kinds[contents.by_digest[samples]] = "samples"
-    for name, kind in sorted(kinds.items()):
-        if name in contents.files:
-            data = contents.files[name]
-            yield Artifact(
-                digest=bundle.sha256(data),
-                kind=kind,
-                media_type=GZIP if name.endswith(".gz") else JSON,
-                size_bytes=len(data),
-                body=data,
-            )
+        yield _artifact(contents, contents.by_digest[samples], "samples")
+
+
+def _artifact(contents: Contents, name: str, kind: str) -> Artifact:
+    data = contents.files[name]
+    return Artifact(
+        digest=bundle.sha256(data),
+        kind=kind,
+        media_type=GZIP if name.endswith(".gz") else JSON,
+        size_bytes=len(data),
+        body=data,
+    )
 
 
 def verify_stored(catalog: Database) -> tuple[int, list[str]]:
