@@ -73,7 +73,7 @@ def _start(plan: Path, folder: Path, log: int) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
-        preexec_fn=_die_with_parent,
+        preexec_fn=_die_with_parent,  # noqa: PLW1509 (no thread is running yet)
     )
 
 
