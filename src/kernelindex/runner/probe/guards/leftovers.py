@@ -32,14 +32,17 @@ def watch_after_return(call_ns: int, known: frozenset[int]) -> Late | None:
 
     ``known`` are thread ids that were there before the candidate: the probe's own.
     """
-    process, before = time.process_time_ns(), _spent()
+    first, before, inside = _others_ns(), _spent(), _others_ns()
     time.sleep(SETTLE_S)
     settled = _spent()
     time.sleep(WINDOW_S)
-    after, spent = _spent(), time.process_time_ns() - process
+    inside, after, last = _others_ns() - inside, _spent(), _others_ns()
     whole_ns = int((SETTLE_S + WINDOW_S) * 1e9)
     allowed = max(PYTHON_THREAD_NS, int(PYTHON_THREAD_SHARE * call_ns))
-    ended = spent - sum(_threads(after).values()) + sum(_threads(before, after).values())
+    # Threads that stay were read a little inside or outside: only one seen to go counts it all.
+    gone = _threads(before | settled).keys() - after.keys()
+    spent = last - first if gone else inside
+    ended = spent - sum(_threads(after).values()) + sum(_threads(before, among=after).values())
     if ended > allowed:
         return Late("a thread that then ended", ended, whole_ns)
     if late := _python_thread(_grown(before, after, known), allowed, whole_ns):
@@ -48,6 +51,11 @@ def watch_after_return(call_ns: int, known: frozenset[int]) -> Late | None:
         return None
     time.sleep(LATE_S)
     return _still_busy(known)
+
+
+def _others_ns() -> int:
+    """CPU time of this process but for the thread that asks: looking into /proc takes its own."""
+    return time.process_time_ns() - time.thread_time_ns()
 
 
 def known_threads() -> frozenset[int]:
@@ -66,8 +74,13 @@ def _still_busy(known: frozenset[int]) -> Late | None:
 
 
 def _threads(spent: Spent, among: Spent | None = None) -> Spent:
-    """The threads of a reading, or those of them that are also in another."""
-    return {k: v for k, v in spent.items() if k[0] == "thread" and (among is None or k in among)}
+    """The other threads of a reading, or those of them that are also in another."""
+    asking = ("thread", threading.get_native_id())
+    return {
+        k: v
+        for k, v in spent.items()
+        if k[0] == "thread" and k != asking and (among is None or k in among)
+    }
 
 
 def _python_thread(grown: Spent, allowed: int, watched_ns: int) -> Late | None:
