@@ -80,6 +80,13 @@ SOURCES: tuple[SourceSpec, ...] = (
         takes="folder",
     ),
     SourceSpec(
+        slug="records",
+        title="Our own verified records",
+        help="the signed bundles that travel in the package",
+        module="kernelindex.sources.records",
+        takes="nothing",
+    ),
+    SourceSpec(
         slug="starter",
         title="Starter evidence",
         help="the measurements that travel in the package",
