@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 _TEXT_LIMIT = 2000
 _COMPILING = ("triton.compiler", "triton.runtime.errors", "torch._inductor", "torch._dynamo")
+# CUDA's text, and that of torch's allocator on a host, which raises a plain RuntimeError.
+_NO_MEMORY = re.compile("out of memory|can't allocate memory", re.IGNORECASE)
 _OUT_OF_MEMORY = ("OutOfMemoryError", "MemoryError", "_ArrayMemoryError")
 
 
@@ -31,7 +34,7 @@ def as_refusal(doing: str) -> Iterator[None]:
 def classify(error: BaseException) -> tuple[str, str]:
     """Status and code of an exception, by its type's name and module: none need be installed."""
     names = {one.__name__ for one in type(error).__mro__}
-    if names & set(_OUT_OF_MEMORY) or "out of memory" in str(error).lower():
+    if names & set(_OUT_OF_MEMORY) or _NO_MEMORY.search(str(error)):
         return "resource_exceeded", "memory_exhausted"
     if "OutOfResources" in names:
         return "compile_error", "out_of_resources"

@@ -15,6 +15,7 @@ from kernelindex.runner.worker.checking import (
     note_result,
     remove_files,
 )
+from kernelindex.runner.worker.idleness import Idleness
 from kernelindex.runner.worker.members import Member, Regime, Timed, regimes_of
 from kernelindex.runner.worker.replies import read_cycles, read_details, read_times
 from kernelindex.runner.worker.schedule import draw_calls, draw_rounds
@@ -42,6 +43,7 @@ class Rounds:
     anchor: AnchorProbe
     random: Random
     orders: list[list[int]] = field(default_factory=list)
+    idleness: Idleness = field(default_factory=Idleness)
 
     def run(self) -> None:
         """All rounds; raises CutShortError between two candidates when the time is over."""
@@ -52,9 +54,15 @@ class Rounds:
             for place in order:
                 self.bench.check_time()
                 member = self.members[place]
+                self.idleness.enter(member)
                 self._measure_member(member, wanted.get((number, member.id)))
+                self.idleness.leave(member)
                 self.anchor.sample(member.id)
             self.anchor.end_round()
+        for member in self.members:
+            self.idleness.enter(member)
+            if (refused := self.idleness.verdict(member)) is not None:
+                member.fail(None, refused)
 
     def _draw_checks(self, rounds: int, checks: int) -> dict[tuple[int, str], Regime]:
         """Which timed calls are judged: round and member, and the regime within."""

@@ -32,11 +32,11 @@ def watch_after_return(call_ns: int, known: frozenset[int]) -> Late | None:
 
     ``known`` are thread ids that were there before the candidate: the probe's own.
     """
-    first, before, inside = _others_ns(), _spent(), _others_ns()
+    first, before, inside = others_ns(), _spent(), others_ns()
     time.sleep(SETTLE_S)
     settled = _spent()
     time.sleep(WINDOW_S)
-    inside, after, last = _others_ns() - inside, _spent(), _others_ns()
+    inside, after, last = others_ns() - inside, _spent(), others_ns()
     whole_ns = int((SETTLE_S + WINDOW_S) * 1e9)
     allowed = max(PYTHON_THREAD_NS, int(PYTHON_THREAD_SHARE * call_ns))
     # Threads that stay were read a little inside or outside: only one seen to go counts it all.
@@ -53,7 +53,7 @@ def watch_after_return(call_ns: int, known: frozenset[int]) -> Late | None:
     return _still_busy(known)
 
 
-def _others_ns() -> int:
+def others_ns() -> int:
     """CPU time of this process but for the thread that asks: looking into /proc takes its own."""
     return time.process_time_ns() - time.thread_time_ns()
 
