@@ -167,6 +167,21 @@ def check_examination(report: Report, rig: Rig) -> None:
         report.line(f"block.{timed_pass}", slope > 0, f"{slope / 1e3:.2f} us a call")
 
 
+def check_trace_mark(report: Report, rig: Rig) -> None:
+    """Whether a process that was traced times as it did before."""
+    regime = {"pass": "inference", "cache": "hot", "load": "sustained", "execution": "eager"}
+
+    def middle() -> float:
+        samples = sorted(rig.ask("measure", **regime, calls=100, switch_calls=20)["samples_ns"])
+        return float(samples[len(samples) // 2])
+
+    before = middle()
+    rig.ask("trace", **{"pass": "inference"})
+    after = middle()
+    text = f"{before:.0f} ns before, {after:.0f} ns after a trace"
+    report.line("trace.leaves_no_mark", 0.97 < after / before < 1.03, text)
+
+
 def check_audits(report: Report, rig: Rig) -> None:
     """Every audit of every pass accuses nobody of this honest candidate."""
     for timed_pass in rig.passes:
@@ -190,6 +205,7 @@ PARTS: dict[str, Part] = {
     "sentinels": check_sentinels,
     "calls": check_calls,
     "measuring": check_measuring,
+    "mark": check_trace_mark,
     "examination": check_examination,
     "audits": check_audits,
     "graphs": check_graphs,

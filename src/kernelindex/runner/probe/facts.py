@@ -74,6 +74,7 @@ def describe_cpu() -> dict[str, Any]:
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     return {
         "model": _cpu_model() or platform.processor() or platform.machine(),
+        "machine": platform.machine(),
         "logical_cores": len(os.sched_getaffinity(0)),
         "memory_bytes": pages * size,
     }

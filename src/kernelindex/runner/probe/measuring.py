@@ -93,15 +93,19 @@ class Meter:
     reset_cache: Callable[[], None] = lambda: None
     seed: Callable[[], int] = lambda: secrets.randbits(64)
     sleep: Callable[[float], None] = time.sleep
-    paces: dict[Any, Any] = field(default_factory=dict)
+    paces: dict[tuple[str, bool], Any] = field(default_factory=dict)
 
     def warm(self, work: Work, key: str, regime: Regime, seconds: float, calls: int) -> Warmed:
-        """Call until steady; the first call's time includes compiling and waiting for it."""
+        """Call until steady; the first call's time includes compiling and waiting for it.
+
+        With no ``seconds`` it only compiles: others may be at work beside, so nothing is learnt.
+        """
         begun = time.perf_counter_ns()
         work.ready(0)()
         self.timer.synchronize()
         first = time.perf_counter_ns() - begun
-        self._find_pace(work, key, regime)
+        if seconds > 0:
+            self._find_pace(work, key, regime)
         stretches, done = self._stretch_until(work, key, regime, seconds, calls)
         spent = (time.perf_counter_ns() - begun) / 1e9
         return Warmed(first, done + 1, is_steady(stretches), stretches[-1], spent)
@@ -136,7 +140,7 @@ class Meter:
         idle_seconds: float = 0.1,
     ) -> Measured:
         """Time ``calls`` calls, ten at most in a burst, after the switch's warm-up."""
-        if (key, regime) not in self.paces:
+        if (key, regime.cold) not in self.paces:
             work.ready(0)()
             self._find_pace(work, key, regime)
         order = Order(work.count, self.seed())
@@ -190,7 +194,7 @@ class Meter:
         def ready(at: int) -> Step:
             return work.ready(order.at(at))
 
-        pace = self.paces.get((key, regime))
+        pace = self.paces.get((key, regime.cold))
         if pace is None:
             return self.timer.take(count, ready, cold=regime.cold, watch=watch)
         hold, lead = pace.hold_ns, pace.lead_ns
@@ -201,19 +205,19 @@ class Meter:
     def _find_pace(self, work: Work, key: str, regime: Regime) -> None:
         """Only a device has a queue to fill."""
         find = getattr(self.timer, "find_pace", None)
-        if find is not None and (key, regime) not in self.paces:
-            self.paces[key, regime] = find(work.ready, cold=regime.cold, sets=work.count)
+        if find is not None:
+            self.paces[key, regime.cold] = find(work.ready, cold=regime.cold, sets=work.count)
 
     def _adapt(self, key: str, regime: Regime, taken: Taken) -> None:
         """Hold longer next time where too many calls were reached before they were queued."""
-        pace = self.paces.get((key, regime))
+        pace = self.paces.get((key, regime.cold))
         if pace is None or taken.filled is None or pace.synchronizes:
             return
         if taken.filled < _LEAST_FILLED * len(taken.samples_ns):
-            self.paces[key, regime] = pace.longer()
+            self.paces[key, regime.cold] = pace.longer()
 
     def _pace_facts(self, key: str, regime: Regime) -> dict[str, Any]:
-        pace = self.paces.get((key, regime))
+        pace = self.paces.get((key, regime.cold))
         return {} if pace is None else pace.to_fields()
 
 
