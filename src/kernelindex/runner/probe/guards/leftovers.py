@@ -27,21 +27,38 @@ class Late:
     watched_ns: int
 
 
-def watch_after_return(call_ns: int, known: frozenset[int]) -> Late | None:
+@dataclass(frozen=True)
+class Mark:
+    """CPU time at one moment: of all other threads before and after the look, and of each."""
+
+    first_ns: int
+    spent: Spent
+    inside_ns: int
+
+
+def mark_return() -> Mark:
+    """Read the threads' clocks; to be called at once when the candidate has returned."""
+    return Mark(others_ns(), _spent_by_threads(), others_ns())
+
+
+def watch_after_return(
+    call_ns: int, known: frozenset[int], mark: Mark | None = None
+) -> Late | None:
     """Watch 30 ms after a call of ``call_ns``; 320 ms more only where something was busy.
 
     ``known`` are thread ids that were there before the candidate: the probe's own.
     """
-    first, before, inside = others_ns(), _spent(), others_ns()
+    mark = mark or mark_return()
+    before = mark.spent | _spent_below()
     time.sleep(SETTLE_S)
     settled = _spent()
     time.sleep(WINDOW_S)
-    inside, after, last = others_ns() - inside, _spent(), others_ns()
+    inside, after, last = others_ns() - mark.inside_ns, _spent(), others_ns()
     whole_ns = int((SETTLE_S + WINDOW_S) * 1e9)
     allowed = max(PYTHON_THREAD_NS, int(PYTHON_THREAD_SHARE * call_ns))
     # Threads that stay were read a little inside or outside: only one seen to go counts it all.
     gone = _threads(before | settled).keys() - after.keys()
-    spent = last - first if gone else inside
+    spent = last - mark.first_ns if gone else inside
     ended = spent - sum(_threads(after).values()) + sum(_threads(before, among=after).values())
     if ended > allowed:
         return Late("a thread that then ended", ended, whole_ns)
@@ -110,9 +127,15 @@ def _grown(before: Spent, after: Spent, known: frozenset[int]) -> Spent:
 
 def _spent() -> Spent:
     """CPU time so far (ns) of every thread of this process and every process below it."""
-    threads = {("thread", tid): _clock_ns(tid, _THREAD_CLOCK) for tid in _ids("/proc/self/task")}
-    processes = {("process", pid): _clock_ns(pid, 0) for pid in descendants(os.getpid())}
-    return threads | processes
+    return _spent_by_threads() | _spent_below()
+
+
+def _spent_by_threads() -> Spent:
+    return {("thread", tid): _clock_ns(tid, _THREAD_CLOCK) for tid in _ids("/proc/self/task")}
+
+
+def _spent_below() -> Spent:
+    return {("process", pid): _clock_ns(pid, 0) for pid in descendants(os.getpid())}
 
 
 def _clock_ns(identifier: int, kind: int) -> int:

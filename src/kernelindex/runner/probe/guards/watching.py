@@ -18,8 +18,9 @@ from kernelindex.runner.probe.guards.flags import (
 )
 from kernelindex.runner.probe.guards.identities import Identities
 from kernelindex.runner.probe.guards.leftovers import (
+    Mark,
     known_threads,
-    others_ns,
+    mark_return,
     watch_after_return,
 )
 from kernelindex.runner.probe.state import POISON_BYTE
@@ -91,14 +92,14 @@ class Guards:
 
     def after(self, call: CheckedCall) -> list[Finding]:
         """Judge one call; to be called at once when the candidate has returned."""
-        others, noted = others_ns(), self.noted
+        mark, noted = mark_return(), self.noted
         if noted is None:
             raise RuntimeError("Guards.after without Guards.before; call before() first")
         took_ns = time.perf_counter_ns() - noted.started_ns
         made = {**call.outputs, **call.gradients}
         whole = {name: tensor for name, tensor in made.items() if self._readable(tensor)}
         early = {name: forms.snapshot(tensor) for name, tensor in whole.items()}
-        findings = self._late(whole, early, took_ns, others)
+        findings = self._late(whole, early, took_ns, mark)
         findings += self._patched() + self._changed(noted.flags, "flags_changed")
         findings += self._mutated(call, noted)
         findings += self._forms(call, made)
@@ -142,10 +143,10 @@ class Guards:
         return [Finding("l2_persistence", text, {"bytes": seen})]
 
     def _late(
-        self, whole: Mapping[str, Any], early: dict[str, Any], took_ns: int, others: int
+        self, whole: Mapping[str, Any], early: dict[str, Any], took_ns: int, mark: Mark
     ) -> list[Finding]:
         findings = self.watch.left_running(took_ns) if self.watch is not None else []
-        late = watch_after_return(took_ns, self.threads, others)
+        late = watch_after_return(took_ns, self.threads, mark)
         if late is not None:
             text = f"{late.who} computed {late.cpu_ns / 1e6:.1f} ms in the "
             text += f"{late.watched_ns / 1e6:.0f} ms after the call had returned"
