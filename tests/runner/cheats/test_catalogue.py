@@ -85,3 +85,12 @@ def functions_of(module: str) -> frozenset[str]:
     path = RUNNER / "cheats" / "fixtures" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return frozenset(one.name for one in tree.body if isinstance(one, ast.FunctionDef))
+
+
+def test_the_documentation_lists_every_entry_and_code() -> None:
+    text = (ROOT / "docs" / "reference" / "cheats.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z0-9_-]+)` \| (.+?) \|", text, re.MULTILINE)
+    titles = {one.id: one.title for one in entries()}
+    told = {name: rest for name, rest in rows if name in titles}
+    assert told == titles
+    assert set(codes()) <= {name for name, _ in rows}

@@ -1,0 +1,46 @@
+"""Every cheat and twin through the real worker, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kernelindex.runner.cheats.catalogue import Entry, entries_on
+from kernelindex.runner.cheats.running import run_catalogue
+from kernelindex.runner.cheats.scoring import Score, table
+
+pytest.importorskip("torch", reason="the fixtures are torch functions")
+
+NETS = ("guards", "audits", "judge", "outside")
+
+
+def net_of(entry: Entry) -> str:
+    return entry.caught_by if entry.caught_by in NETS else "outside"
+
+
+def run(entries: list[Entry], device: str, folder: Path) -> list[Score]:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    return run_catalogue(entries, device, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("net", NETS)
+def test_cheats_are_caught_and_twins_pass_on_a_host(net: str, tmp_path: Path) -> None:
+    chosen = [one for one in entries_on("cpu") if net_of(one) == net]
+    scores = run(chosen, "cpu", tmp_path)
+    assert len(scores) == len(chosen)
+    assert all(one.right for one in scores), table(scores)
+
+
+@pytest.mark.gpu
+@pytest.mark.timeout(600)
+def test_cheats_are_caught_and_twins_pass_on_a_gpu(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the fixtures are torch functions")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+    chosen = [one for one in entries_on("cuda:0") if "cpu" not in one.devices]
+    scores = run(chosen, "cuda:0", tmp_path)
+    assert all(one.right for one in scores), table(scores)
