@@ -138,3 +138,20 @@ def test_approving_raises_what_was_imported_and_revoking_lowers_it(
     assert terminal.ki("runs", "--json").data["runs"][0]["evidence"] == "reproducible"
     unknown = terminal.ki("evidence", "keys", "revoke", ALICE.public.text, "--reason", "x")
     assert (unknown.status, "was approved here" in unknown.err) == (1, True)
+
+
+def test_a_measured_batch_is_signed_and_its_number_closed(terminal: Terminal, folder: Path) -> None:
+    from tests.runner.recording.factories import make_batch, make_plan
+
+    key = new_key(terminal)
+    runner = load_runner("box")
+    measured = make_batch(folder / "batch", make_plan(number=1))
+    unplanned = terminal.ki("evidence", "sign", str(measured), "--out", str(folder / "out"))
+    assert unplanned.status == 1
+    ledger.plan(runner.ledger, 1, sha256((measured / "plan.json").read_bytes()))
+    done = terminal.ki("evidence", "sign", str(measured), "--out", str(folder / "out"), "--json")
+    assert done.status == 0
+    assert ledger.previous_digest(runner.ledger, 2) == done.data["record"]
+    checked = terminal.ki("evidence", "verify", done.data["path"], "--key", key, "--json")
+    assert checked.data["ok"] is True
+    assert all(run["lacks"] == [] for run in checked.data["bundles"][0]["runs"])
