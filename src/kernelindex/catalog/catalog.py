@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelindex.catalog.evidence_reads import EvidenceReads
+from kernelindex.catalog.facts_reads import FactsReads
 from kernelindex.catalog.group_reads import GroupReads
 from kernelindex.catalog.implementation_reads import ImplementationReads
 from kernelindex.catalog.listing_reads import ListingReads
@@ -23,5 +24,6 @@ class Catalog(
     RelativeReads,
     SourceReads,
     EvidenceReads,
+    FactsReads,
 ):
     """Everything that can be asked of a catalog; ``open`` one that exists, or ``create``."""

@@ -326,6 +326,26 @@ class Excluded(Part):
     reasons: tuple[Reason, ...] = Field(description="every reason")
 
 
+class Rerun(Part):
+    """A reported number and a controlled run of the same line, shape and pass."""
+
+    kind: Literal[
+        "confirmed", "explained", "contradicted", "inconclusive", "not_comparable", "related"
+    ] = Field(description="what the rerun shows; related: on another product, it judges nothing")
+    timed_pass: str = Field(alias="pass", description="timed pass")
+    line: str = Field(description="implementation line of both")
+    reported: str = Field(description="the reported run")
+    reported_value: float = Field(description="its value")
+    reported_on: str = Field(description="label of its device")
+    controlled: str = Field(description="the controlled run")
+    controlled_value: float = Field(description="its value")
+    controlled_on: str = Field(description="label of its device")
+    unit: str = Field(description="unit of both values")
+    ratio: float | None = Field(None, description="reported over controlled")
+    reasons: tuple[str, ...] = Field((), description="why the two may differ, in words")
+    text: str = Field(description="both numbers, what is shown, and why they differ")
+
+
 class Reading(Part):
     """The question under our names: what was looked for."""
 
@@ -356,6 +376,7 @@ class Answer(Part):
     blocks: tuple[Block, ...] = Field((), description="passes, when none was asked for")
     best: Best = Field(description="best reported, verified and deployable")
     nearest: tuple[NearMiss, ...] = Field((), description="near misses, nearest first")
+    reruns: tuple[Rerun, ...] = Field((), description="reported numbers beside their reruns")
     neighbours: tuple[Neighbour, ...] = Field((), description="sides of an unmeasured shape")
     excluded: tuple[Excluded, ...] = Field((), description="runs that do not count, and why")
     missing: tuple[str, ...] = Field((), description="what is not known, and what would tell")

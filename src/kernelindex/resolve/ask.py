@@ -15,6 +15,7 @@ from kernelindex.resolve.nearest import view_near
 from kernelindex.resolve.neighbours import view_neighbours
 from kernelindex.resolve.query import parse_query
 from kernelindex.resolve.request import Request, parse_request
+from kernelindex.resolve.reruns import find_reruns
 from kernelindex.resolve.settled import settle
 from kernelindex.resolve.summary import Entries, policy_words, summarise
 from kernelindex.resolve.views import view_cohort, view_excluded
@@ -106,6 +107,7 @@ def _answer(
         blocks=() if meaning.request.timed_pass else view_blocks(findings, shown, entries),
         best=best,
         nearest=view_near(findings.near, entries, meaning, shown[0] if shown else None),
+        reruns=find_reruns(catalog, findings.beside, shown),
         neighbours=view_neighbours(findings.between, entries),
         excluded=excluded[:MAX_EXCLUDED],
         missing=list_missing(meaning, findings),

@@ -17,6 +17,7 @@ from kernelindex.resolve.answer import (
     ProtocolRef,
     Range,
     Reason,
+    Rerun,
     ShapeRef,
     Spread,
 )
@@ -172,6 +173,7 @@ class RunDossier(Part):
     peak_memory_bytes: int | None = Field(None, description="peak memory of the same case")
     memory_run: str | None = Field(None, description="run that measured the memory")
     siblings: tuple[Sibling, ...] = Field((), description="the same in other passes")
+    reruns: tuple[Rerun, ...] = Field((), description="the number beside its reruns, if any")
     gaps: tuple[Gap, ...] = Field((), description="how its distance depends on an axis")
     attestations: str = Field(description="what people said of it, and that it changes no level")
     citation: str = Field(description="how to cite it")

@@ -25,13 +25,15 @@ WIDE_LIMIT = 400
 class Findings:
     """Cohorts that fit the question, and those that do not but are near.
 
-    ``read_all`` is false when more cohorts may fit than were read.
+    ``beside`` has the asked shape in every pass and on every device. ``read_all`` is false
+    when more cohorts may fit than were read.
     """
 
     fits: tuple[CohortRow, ...]
     near: tuple[tuple[float, CohortRow], ...]
     between: tuple[Between, ...] = ()
     read_all: bool = True
+    beside: tuple[CohortRow, ...] = ()
 
     def in_reading_order(self, entries: Mapping[str, Sequence[EntryRow]]) -> Findings:
         """The same with the shown cohorts ordered for a reader.
@@ -72,7 +74,9 @@ def find(catalog: Reads, meaning: Meaning) -> Findings:
     fits = _fitting(rows, meaning)
     if fits:
         near = rank_near(beside, meaning)[:MAX_NEAREST]
-        return Findings(tuple(fits), tuple(near), read_all=len(rows) < READ_LIMIT)
+        return Findings(
+            tuple(fits), tuple(near), read_all=len(rows) < READ_LIMIT, beside=tuple(beside)
+        )
     return _miss(catalog, meaning, _unique([*rows, *beside]))
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         SearchAnswer,
         StoredManifest,
     )
+    from kernelindex.policy.facts import RunFacts
 
 
 class Reads(Protocol):
@@ -34,6 +35,8 @@ class Reads(Protocol):
     def documents(self, digests: Iterable[str]) -> Mapping[str, dict[str, Any]]: ...
 
     def run(self, digest: str) -> RunRow | None: ...
+
+    def facts(self, digests: Iterable[str]) -> Mapping[str, RunFacts]: ...
 
     def evidence(self, run_digest: str) -> Sequence[EvidenceRow]: ...
 

@@ -17,6 +17,7 @@ from kernelindex.resolve.dossier import (
 from kernelindex.resolve.evidence_view import view_artifacts, view_evidence
 from kernelindex.resolve.gaps_by_axis import view_gaps
 from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.reruns import reruns_of
 from kernelindex.resolve.run_lines import view_primary, view_shape
 from kernelindex.resolve.standing import dossier_summary, view_ladder, view_standing
 from kernelindex.resolve.views import (
@@ -109,6 +110,7 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         peak_memory_bytes=entry.peak_memory_bytes if entry else None,
         memory_run=entry.memory_run if entry else None,
         siblings=_siblings(run, around.relatives),
+        reruns=reruns_of(catalog, run, around.cohort),
         gaps=view_gaps(run, around.relatives),
         attestations=ATTESTATIONS,
         citation=_citation(run),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kernelindex.runner.standings import Judged
 
 RIVALS = 3
-BUDGET_SECONDS = 120.0
+BUDGET_SECONDS = 300.0
 _NUMPY = re.compile(r"^\s*(?:import|from)\s+numpy\b", re.MULTILINE)
 _TORCH = re.compile(r"^\s*(?:import|from)\s+(?:torch|triton)\b", re.MULTILINE)
 QUICK: dict[str, Any] = {"generations": 3, "rounds": 8, "round_seconds": 0.05}

@@ -69,8 +69,13 @@ def make_plan(*, device: str = "cpu", number: int = 1, **ask: Any) -> Plan:
     return build_plan([point], runner="tests", number=number, device=device, protocol="quick")
 
 
-def make_batch(folder: Path, plan: Plan | None = None, **changes: Any) -> Path:
-    """A complete batch folder of a plan; ``changes`` replace parts of every series."""
+def make_batch(
+    folder: Path, plan: Plan | None = None, *, base_ns: float | None = None, **changes: Any
+) -> Path:
+    """A complete batch folder of a plan; ``changes`` replace parts of every series.
+
+    ``base_ns`` is the forward time of every candidate where it is given.
+    """
     plan = plan or make_plan()
     folder.mkdir(parents=True, exist_ok=True)
     batch_files.write_atomic(folder / batch_files.PLAN, plan_to_json(plan).encode())
@@ -81,7 +86,7 @@ def make_batch(folder: Path, plan: Plan | None = None, **changes: Any) -> Path:
     batch_files.write_json(folder / batch_files.CALIBRATION, make_calibration())
     number = 0
     for point in plan.points:
-        for series in make_series(plan, point):
+        for series in make_series(plan, point, base_ns):
             path = folder / batch_files.SERIES / f"{number}.json.gz"
             batch_files.write_json(path, {**series, **changes})
             number += 1
@@ -93,11 +98,11 @@ def make_batch(folder: Path, plan: Plan | None = None, **changes: Any) -> Path:
     return folder
 
 
-def make_series(plan: Plan, point: Point) -> list[dict[str, Any]]:
+def make_series(plan: Plan, point: Point, base_ns: float | None) -> list[dict[str, Any]]:
     """Every candidate in every pass and regime of the plan's rules."""
     rules = plan.rules
     return [
-        one_series(point, candidate.id, timed_pass, cache, load, place)
+        one_series(point, candidate.id, timed_pass, cache, load, place, base_ns)
         for place, candidate in enumerate(point.candidates)
         for timed_pass in candidate.passes
         for cache in rules.cache
@@ -106,9 +111,15 @@ def make_series(plan: Plan, point: Point) -> list[dict[str, Any]]:
 
 
 def one_series(
-    point: Point, candidate: str, timed_pass: str, cache: str, load: str, place: int
+    point: Point,
+    candidate: str,
+    timed_pass: str,
+    cache: str,
+    load: str,
+    place: int,
+    base_ns: float | None,
 ) -> dict[str, Any]:
-    base = TIMES_NS.get(candidate, 150_000.0 * (place + 1))
+    base = base_ns or TIMES_NS.get(candidate, 150_000.0 * (place + 1))
     base *= {"forward": 1.0, "backward": 2.0, "full": 3.0}.get(timed_pass, 1.0)
     outputs = {"y": {"passed": True, "finite": True, "frobenius": 1e-7, "worst_row": 2e-7}}
     if timed_pass in ("backward", "full"):

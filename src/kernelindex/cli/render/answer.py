@@ -24,6 +24,7 @@ FEW_COHORTS = 3
 MAX_NEAR = 5
 MAX_EXCLUDED = 5
 MAX_SUGGESTIONS = 4
+MAX_RERUNS = 4
 
 
 def print_answer(console: Console, answer: Answer, *, entries: int, full: bool) -> None:
@@ -44,6 +45,7 @@ def print_answer(console: Console, answer: Answer, *, entries: int, full: bool) 
         console.print(f"\nand {answer.cohorts_left_out} more groups that fit", style="dim")
     _print_blocks(console, answer)
     _print_near(console, answer)
+    print_list(console, "Rerun", [item.text for item in answer.reruns[:MAX_RERUNS]])
     print_list(console, "Between", [item.text for item in answer.neighbours])
     _print_excluded(console, answer)
     print_list(console, "Not known", answer.missing)

@@ -34,6 +34,7 @@ def print_run(console: Console, run: RunDossier) -> None:
     print_pairs(console, _correctness(run), "Correctness")
     _print_measurements(console, run)
     _print_siblings(console, run)
+    print_list(console, "Rerun", [one.text for one in run.reruns])
     print_list(console, "By axis", [gap.text for gap in run.gaps])
     print_pairs(console, _protocol(run), "Protocol and environment")
     print_pairs(console, _source(run), "Source")

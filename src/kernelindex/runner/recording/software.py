@@ -32,6 +32,8 @@ PLAIN_PYTHON = frozenset(
 
 OWN_ENTRIES = frozenset({"kernelindex", "own"})
 """Projects whose entry points are the very functions that are called here."""
+WRITTEN_HERE = frozenset({"kernelindex", "own", "liger-benchmark"})
+"""Projects whose candidates are files of this source tree, or of somebody's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +107,12 @@ def implementation_name(candidate: CandidateSpec, operation: str) -> str:
 
 
 def version_of(candidate: CandidateSpec, loaded: Loaded) -> str:
-    """The version of its own package, else that its source's digest gives it."""
-    found = next((loaded.packages[n] for n in candidate.packages if loaded.packages.get(n)), None)
-    if found is None and loaded.source_digest:
+    """The version of its own package, the first it names; ours go by their source's digest."""
+    own = None if candidate.project in WRITTEN_HERE else next(iter(candidate.packages), None)
+    version = loaded.packages.get(own) if own else None
+    if version is None and loaded.source_digest:
         return f"source {loaded.source_digest.removeprefix('sha256:')[:12]}"
-    return found or UNSTATED_VERSION
+    return version or UNSTATED_VERSION
 
 
 def _revision(candidate: CandidateSpec, loaded: Loaded) -> dict[str, Any]:
@@ -142,6 +145,8 @@ def _licensing(candidate: CandidateSpec) -> dict[str, Any]:
 
 
 def _variants(candidate: CandidateSpec, loaded: Loaded) -> list[dict[str, Any]]:
+    if candidate.project in WRITTEN_HERE:
+        return []
     return [
         {"name": "pip", "install": {"kind": "pip", "package": name, "version": version}}
         for name, version in ((n, loaded.packages.get(n)) for n in candidate.packages[:1])

@@ -1,0 +1,236 @@
+"""What controlled runs say of reported numbers, here and on other cards.
+
+A rerun on the same product judges the reported number (policy.reruns). One on another
+product is related evidence: it says in words why the two differ, and judges nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kernelindex.policy.cohorts import shape_key
+from kernelindex.policy.facts import Doubt, Profile, TimedPass
+from kernelindex.policy.margins import Tolerance
+from kernelindex.policy.reruns import RerunKind, rerun_verdict
+from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.resolve.answer import Rerun
+from kernelindex.resolve.numbers import ratio_text, scale_for, signed_time
+from kernelindex.resolve.wording import half_width, line_name, short_revision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
+    from kernelindex.policy.facts import RunFacts
+    from kernelindex.resolve.reads import Reads
+
+MOST = 12
+PEAK = "bf16"
+BESIDE = 50
+SINGLE_SAMPLE = "SINGLE_SAMPLE"
+RELATED = "related"
+WEIGHTS = {"leaf": "leaf weights", "non_leaf": "non-leaf weights"}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One number: the group it stands in and its entry."""
+
+    cohort: CohortRow
+    entry: EntryRow
+
+    @property
+    def product_id(self) -> str | None:
+        """The product it was measured on, where it is known."""
+        return self.cohort.device.get("product_id")
+
+    @property
+    def label(self) -> str:
+        """The device in words."""
+        return str(self.cohort.device.get("label") or "an unnamed device")
+
+
+def find_reruns(
+    catalog: Reads, rows: Sequence[CohortRow], shown: Sequence[CohortRow]
+) -> tuple[Rerun, ...]:
+    """Reported numbers with their reruns, where one of the two is among the shown groups.
+
+    ``rows`` are the groups of the question's shape in every pass and on every device. Asks
+    the catalog for nothing where no controlled group stands beside a reported one.
+    """
+    keys = {row.key for row in shown}
+    pairs = [
+        (reported, controlled)
+        for reported in rows
+        if reported.profile != Profile.CONTROLLED
+        for controlled in rows
+        if controlled.profile == Profile.CONTROLLED
+        and _beside(reported, controlled)
+        and keys & {reported.key, controlled.key}
+    ]
+    if not pairs:
+        return ()
+    wanted = list(dict.fromkeys(row.key for pair in pairs for row in pair))
+    entries = catalog.entries(wanted)
+    sides = list(_sides(pairs, entries))[:MOST]
+    facts = catalog.facts(side.entry.run_digest for pair in sides for side in pair)
+    return tuple(
+        _view(reported, controlled, facts)
+        for reported, controlled in sides
+        if {reported.entry.run_digest, controlled.entry.run_digest} <= facts.keys()
+    )
+
+
+def reruns_of(catalog: Reads, run: RunRow, cohort: CohortRow | None) -> tuple[Rerun, ...]:
+    """The reruns of a reported run, or the reported runs that a controlled one repeats."""
+    if cohort is None:
+        return ()
+    rows = catalog.cohorts(operation=run.operation, shape_key=run.shape_key, limit=BESIDE)
+    found = find_reruns(catalog, rows, [cohort])
+    return tuple(one for one in found if one.line == run.line["id"])
+
+
+def judge_rerun(reported: Side, controlled: Side, facts: Mapping[str, RunFacts]) -> tuple[str, str]:
+    """The kind of one pair, and what is judged in words."""
+    was, now = facts[reported.entry.run_digest], facts[controlled.entry.run_digest]
+    verdict = rerun_verdict(
+        was,
+        now,
+        tolerance=Tolerance(**reported.cohort.tolerance),
+        reported_doubts=_doubts(reported.entry),
+        controlled_doubts=_doubts(controlled.entry),
+    )
+    if verdict.kind is RerunKind.NOT_COMPARABLE and _only_the_card(reported, controlled, was, now):
+        return RELATED, "another card, so it neither confirms nor contradicts the number"
+    return str(verdict.kind), verdict.text
+
+
+def _beside(reported: CohortRow, controlled: CohortRow) -> bool:
+    same_pass = reported.timed_pass in (controlled.timed_pass, TimedPass.UNSTATED)
+    same_metric = (reported.metric, reported.unit) == (controlled.metric, controlled.unit)
+    return reported.shape_key == controlled.shape_key and same_pass and same_metric
+
+
+def _sides(
+    pairs: Sequence[tuple[CohortRow, CohortRow]], entries: Mapping[str, Sequence[EntryRow]]
+) -> Iterator[tuple[Side, Side]]:
+    """Pairs of entries of one line: the reruns likest to the source's own protocol first."""
+    order = sorted(pairs, key=lambda pair: (pair[0].key, _unlikeness(*pair), pair[1].key))
+    for reported, controlled in order:
+        ours = {entry.line["id"]: entry for entry in reversed(entries.get(controlled.key, ()))}
+        for entry in entries.get(reported.key, ()):
+            rerun = ours.get(entry.line["id"])
+            if rerun is not None:
+                yield Side(reported, entry), Side(controlled, rerun)
+
+
+def _unlikeness(reported: CohortRow, controlled: CohortRow) -> int:
+    """How many rules of the source's protocol a rerun did not follow."""
+    stated, rules = reported.protocol.get("rules") or {}, controlled.protocol.get("rules") or {}
+    return sum(rules.get(name) != value for name, value in stated.items())
+
+
+def _only_the_card(reported: Side, controlled: Side, was: RunFacts, now: RunFacts) -> bool:
+    known = None not in (reported.product_id, controlled.product_id)
+    return (
+        known
+        and reported.product_id != controlled.product_id
+        and was.line.id == now.line.id
+        and shape_key(was.shape) == shape_key(now.shape)
+    )
+
+
+def _doubts(entry: EntryRow) -> tuple[Doubt, ...]:
+    return tuple(
+        Doubt(code=one["code"], effect=one["class"], text=one["text"], shift_ns=one["shift_ns"])
+        for one in entry.doubts
+    )
+
+
+def _view(reported: Side, controlled: Side, facts: Mapping[str, RunFacts]) -> Rerun:
+    kind, judged = judge_rerun(reported, controlled, facts)
+    reasons = tuple(_reasons(reported, controlled))
+    return Rerun(
+        kind=kind,
+        timed_pass=controlled.cohort.timed_pass,
+        line=str(reported.entry.line["id"]),
+        reported=reported.entry.run_digest,
+        reported_value=reported.entry.value,
+        reported_on=reported.label,
+        controlled=controlled.entry.run_digest,
+        controlled_value=controlled.entry.value,
+        controlled_on=controlled.label,
+        unit=controlled.entry.unit,
+        ratio=reported.entry.value / controlled.entry.value if controlled.entry.value else None,
+        reasons=reasons,
+        text=_text(reported, controlled, kind, judged, reasons),
+    )
+
+
+def _text(reported: Side, controlled: Side, kind: str, judged: str, reasons: Sequence[str]) -> str:
+    """Both numbers, what is judged, and why they differ."""
+    scale = scale_for([reported.entry.value, controlled.entry.value], reported.entry.unit)
+    half = half_width(controlled.entry)
+    now = scale.with_unit(controlled.entry.value, half)
+    interval = ""
+    if controlled.entry.interval and half is not None:
+        low, high = (controlled.entry.interval[name] for name in ("low", "high"))
+        interval = f" (95 % interval {scale.show(low, half)} to {scale.show(high, half)})"
+    name = line_name(reported.entry)
+    head = (
+        f"{name}, {controlled.cohort.timed_pass}: {scale.with_unit(reported.entry.value)} was"
+        f" published on {reported.label}, {now}{interval} is measured on {controlled.label}"
+        f"{_how(controlled)}: {judged}."
+    )
+    why = f" What differs: {'; '.join(reasons)}." if reasons and kind != "confirmed" else ""
+    return head + why
+
+
+def _how(side: Side) -> str:
+    """How it was rerun: the source's protocol followed or our own, and the weights."""
+    version = str(side.cohort.protocol.get("version") or "")
+    rules = side.cohort.protocol.get("rules") or {}
+    followed = version.partition(", as ")[2]
+    parts = [f"as {followed}" if followed else f"{rules.get('load', '')} load".strip()]
+    weights = WEIGHTS.get(rules.get("gradients", ""))
+    return " " + " with ".join(part for part in (*parts, weights) if part)
+
+
+def _reasons(reported: Side, controlled: Side) -> Iterator[str]:
+    """Why the two numbers may differ, the card first."""
+    if reported.product_id != controlled.product_id:
+        yield f"the card: {controlled.label}{_peaks(reported, controlled)} {reported.label}"
+    mine = (reported.cohort.protocol.get("rules") or {}).get("gradients")
+    ours = (controlled.cohort.protocol.get("rules") or {}).get("gradients")
+    if mine and ours and mine != ours:
+        yield f"{WEIGHTS[mine]} were published, {WEIGHTS[ours]} are rerun"
+    for doubt in reported.entry.doubts:
+        if doubt["class"] == "shifts":
+            size = doubt.get("shift_ns")
+            about = f"{signed_time(size, reported.entry.value)} of " if size else ""
+            yield f"{about}the published time is not the kernel's own: {doubt['text']}"
+    codes = {doubt["code"] for doubt in reported.entry.doubts}
+    if reported.entry.sample_count == 1 or SINGLE_SAMPLE in codes:
+        count = controlled.entry.sample_count
+        yield f"one sample was published, {count or 'many'} samples are rerun"
+    if reported.entry.revision != controlled.entry.revision:
+        was, now = short_revision(reported.entry.revision), controlled.entry.revision
+        yield f"revision {was} was published, {short_revision(now)} is rerun"
+
+
+def _peaks(reported: Side, controlled: Side) -> str:
+    """Nominal bandwidth and peak of the one card over the other's, where both are known."""
+    was = PRODUCTS.get(reported.product_id or "")
+    now = PRODUCTS.get(controlled.product_id or "")
+    if was is None or now is None or not was.bandwidth_bytes_s or not now.bandwidth_bytes_s:
+        return " in place of"
+    words = f", of {_times(now.bandwidth_bytes_s / was.bandwidth_bytes_s)} nominal bandwidth"
+    peak = was.peaks_flops.get(PEAK)
+    if peak and PEAK in now.peaks_flops:
+        words += f" and {_times(now.peaks_flops[PEAK] / peak)} {PEAK} peak"
+    return f"{words} of the"
+
+
+def _times(ratio: float) -> str:
+    return "the" if ratio == 1.0 else f"{ratio_text(ratio)} the"

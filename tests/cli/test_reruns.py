@@ -1,0 +1,69 @@
+"""The published pair beside its rerun on another card: why the two numbers differ, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kernelindex.runner.plan import load_plan
+from tests.runner.recording.factories import make_batch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.factories import Terminal
+
+RECORD = (
+    *("fused-moe", "tokens=8192", "hidden=2048", "intermediate=768", "experts=64", "k=8", "bf16"),
+    "pass:backward",
+)
+LIGER = "liger-kernel/LigerFusedMoEFunction"
+
+
+@pytest.fixture
+def measured(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """The starter evidence, and a hand-made rerun of Liger on an H200 in both protocols."""
+    monkeypatch.setenv("KI_RUNNERS", str(tmp_path / "runners"))
+    monkeypatch.setenv("KI_DB", f"sqlite:///{tmp_path / 'ki.db'}")
+    assert terminal.ki("import", "starter", "--json").status == 0
+    common = ("bench", "plan", "moe-mlp", "experts=64", "--device", "cuda:0", "--impl", LIGER)
+    emulated = ("--protocol", "do-bench-10", "--gradients", "non_leaf", "--buffers", "accumulated")
+    for number, more in enumerate((emulated, ("--protocol", "quick"))):
+        plan = tmp_path / f"{number}.json"
+        assert terminal.ki(*common, *more, "--out", str(plan)).status == 0
+        folder = make_batch(tmp_path / f"batch-{number}", load_plan(plan), base_ns=2_400_000.0)
+        assert terminal.ki("bench", "ingest", str(folder), "--approve", "ada").status == 0
+    return terminal
+
+
+def test_the_answer_says_why_the_published_number_differs(measured: Terminal) -> None:
+    answer = measured.ki("resolve", *RECORD, "gpu:H100", "--json").data
+    reruns = [one for one in answer["reruns"] if one["line"] == LIGER]
+    assert [one["kind"] for one in reruns] == ["related", "related"]
+    first = reruns[0]
+    assert (first["reported_value"], first["controlled_value"]) == (
+        pytest.approx(5_746_208, rel=0.01),
+        pytest.approx(4_800_000, rel=0.01),
+    )
+    assert "as do-bench-10 with non-leaf weights" in first["text"]
+    assert "neither confirms nor contradicts" in first["text"]
+    reasons = " / ".join(first["reasons"])
+    card = "the card: H200 SXM 141GB, of 1.43x the nominal bandwidth and the bf16 peak of the"
+    assert f"{card} H100 SXM5 80GB" in reasons
+    assert "one sample was published, 120 samples are rerun" in reasons
+    assert "non-leaf tensors" in reasons
+    assert "non-leaf weights were published, leaf weights are rerun" in reruns[1]["reasons"]
+
+
+def test_the_card_of_the_rerun_shows_the_published_number_beside(measured: Terminal) -> None:
+    said = measured.ki("resolve", *RECORD, "gpu:H200").out
+    assert "\nRerun\n" in said
+    assert "was published on H100 SXM5 80GB" in " ".join(said.split())
+
+
+def test_the_run_s_own_page_says_it_too(measured: Terminal) -> None:
+    answer = measured.ki("resolve", *RECORD, "gpu:H100", "--json").data
+    reported = answer["reruns"][0]["reported"]
+    run = measured.ki("show", "run", reported, "--json").data
+    assert {one["kind"] for one in run["reruns"]} == {"related"}
