@@ -1,9 +1,10 @@
 """The floor: the relative difference that identical work shows in a batch, by duration.
 
 Each sentinel's A/A log ratios (one process against another, generation by generation) have
-mean zero by construction, so their size is the root of the mean square with as many degrees
-of freedom as there are ratios; the floor is that times Student's t at 95 % two-sided. It is
-never below what was measured over many batches (``LEAST``), nor below two ticks.
+mean zero by construction. A batch has few of them, so their mean square is pooled with what
+many batches measured (``LEAST``, worth ``PRIOR_DEGREES`` ratios): a quiet batch stays near
+that, a noisy one rises well above it. The floor is the pooled deviation times Student's t at
+95 % two-sided, and never below ``LEAST`` or two ticks.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 Points = tuple[tuple[float, float], ...]
 
 # 95th percentile of A/A ratios, by duration in ns. On a device: one H200, 2026-11-30
-# (docs/guides/methodology.md). On a CPU: two cores of a shared machine, the same day.
+# (docs/guides/methodology.md). On a CPU: an allowance for machines that others use as well.
 LEAST: Mapping[str, Points] = {
     "cuda": ((5_000.0, 0.02), (47_000.0, 0.0045), (141_000.0, 0.0025)),
     "cpu": ((5_000.0, 0.05), (50_000.0, 0.03), (500_000.0, 0.02), (5_000_000.0, 0.02)),
 }
+PRIOR_DEGREES = 10
+_NORMAL_95 = 1.959964
 _LARGEST = 0.5
 _TICKS = 2.0
 
@@ -34,12 +37,15 @@ def least_floor(device: str, at_ns: float) -> float:
     return stats.interpolate_log(LEAST["cuda" if device.startswith("cuda") else "cpu"], at_ns)
 
 
-def ratio_bound(log_ratios: Sequence[float], confidence: float = 0.95) -> float:
-    """What 95 % of further A/A ratios stay within, as a log ratio; infinite without any."""
-    if not log_ratios:
-        return math.inf
-    spread = math.sqrt(math.fsum(one * one for one in log_ratios) / len(log_ratios))
-    return stats.student_t_quantile(0.5 + confidence / 2.0, len(log_ratios)) * spread
+def ratio_bound(log_ratios: Sequence[float], least: float, confidence: float = 0.95) -> float:
+    """What 95 % of further A/A ratios stay within, as a log ratio.
+
+    ``least`` is that bound over many batches, a normal's 1.96 deviations.
+    """
+    prior = PRIOR_DEGREES * (math.log1p(least) / _NORMAL_95) ** 2
+    degrees = PRIOR_DEGREES + len(log_ratios)
+    variance = (prior + math.fsum(one * one for one in log_ratios)) / degrees
+    return stats.student_t_quantile(0.5 + confidence / 2.0, degrees) * math.sqrt(variance)
 
 
 def floor_points(
@@ -51,8 +57,9 @@ def floor_points(
     """
     points = []
     for at_ns in sorted(one for one in ratios if ratios[one]):
-        measured = math.expm1(min(1.0, ratio_bound(ratios[at_ns])))
-        least = max(least_floor(device, at_ns), _TICKS * tick_ns / at_ns)
+        usual = least_floor(device, at_ns)
+        measured = math.expm1(min(1.0, ratio_bound(ratios[at_ns], usual)))
+        least = max(usual, _TICKS * tick_ns / at_ns)
         points.append([at_ns, min(_LARGEST, max(measured, least))])
     return points
 

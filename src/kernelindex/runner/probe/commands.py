@@ -116,8 +116,6 @@ class Commands:
 
     def measure(self, request: Request) -> dict[str, Any]:
         """Timed calls of one pass in one regime; the last one's outputs on demand."""
-        if self._guards is not None:
-            self._guards.forget()
         with self._begun(request) as (work, key):
             measured = self.session.meter.measure(
                 work,
@@ -192,6 +190,8 @@ class Commands:
     @contextmanager
     def _begun(self, request: Request) -> Iterator[tuple[Work, str]]:
         """The work of a request, begun in its mode; what it raises becomes a refusal."""
+        if self._guards is not None:
+            self._guards.forget()  # outputs held keep autograd's graphs alive
         timed_pass = str(request["pass"])
         key = f"{timed_pass}/{request.get('execution', 'eager')}"
         with as_refusal(timed_pass):

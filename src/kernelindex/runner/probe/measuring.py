@@ -29,6 +29,7 @@ _LONGEST_WARMUP = 4.0
 _STRETCH_SECONDS = 0.05
 _LOOK_EVERY_NS = 20_000_000
 _LEAST_FILLED = 0.9
+_SLOW_HOST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,8 @@ class Meter:
         if pace is None:
             return self.timer.take(count, ready, cold=regime.cold, watch=watch)
         hold, lead = pace.hold_ns, pace.lead_ns
+        if regime.load == "burst":  # a host that idled is slow: all of the burst is queued ahead
+            lead += _SLOW_HOST * count * pace.host_ns
         return self.timer.take(
             count, ready, cold=regime.cold, hold_ns=hold, lead_ns=lead, watch=watch
         )

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _SMALL_BLOCKS = 48
 _SMALL_BYTES = 1 << 20
 _LARGEST_BYTES = 8 << 30
-_M_MMAP_MAX = -4
-_MMAP_MAX_DEFAULT = 65_536
+_LARGEST_HEAP_BYTES = 30 << 20
+_SLACK = 256
 _PARTS = (2, 4, 8)
 
 
@@ -52,38 +52,40 @@ def _fill(torch_module: Any, device: str, sizes: list[int]) -> None:
 
 @contextmanager
 def poisoned_heap(sizes: list[int]) -> Iterator[None]:
-    """While open, malloc keeps freed memory to itself, and blocks of these sizes are filled.
+    """Fill blocks of these sizes on malloc's heap; while open, a guard keeps them there.
 
-    Without that, blocks of 128 KiB and more come from the system as zeros.
+    malloc's own settings stay as they are, since setting one would change how long large
+    allocations take. A first block of each size, freed, makes glibc take the next from its
+    heap (its threshold follows what is freed, up to 32 MiB); larger ones are left out.
     """
-    library = ctypes.CDLL(None)
-    mallopt = getattr(library, "mallopt", None)
-    if mallopt is None:
-        yield
-        return
-    mallopt(_M_MMAP_MAX, 0)
+    fitting = [size + _SLACK for size in sizes if 0 < size <= _LARGEST_HEAP_BYTES]
+    heap = _Heap()
+    for size in fitting:
+        heap.free(heap.malloc(size))
+    blocks = [heap.filled(size) for size in fitting for _ in range(2)]
+    guard = heap.malloc(max(fitting, default=_SLACK))
+    for block in reversed(blocks):
+        heap.free(block)
     try:
-        _fill_heap(library, sizes)
         yield
     finally:
-        mallopt(_M_MMAP_MAX, _MMAP_MAX_DEFAULT)
+        heap.free(guard)
 
 
-def _fill_heap(library: ctypes.CDLL, sizes: list[int]) -> None:
-    """Allocate twice each size, fill, and free in reverse; a guard block keeps the heap's top."""
-    malloc, free, memset = library.malloc, library.free, library.memset
-    malloc.restype, malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-    free.argtypes = [ctypes.c_void_p]
-    memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
-    memset.restype = ctypes.c_void_p
-    blocks = []
-    for size in sizes:
-        for _ in range(2):
-            block = malloc(size + 128)
-            if block:
-                memset(block, POISON_BYTE, size + 128)
-                blocks.append(block)
-    guard = malloc(64)
-    for block in reversed(blocks):
-        free(block)
-    free(guard)
+class _Heap:
+    """malloc, free and memset of the C library of this process."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(None)
+        self.malloc, self.free, self._memset = library.malloc, library.free, library.memset
+        self.malloc.restype, self.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+        self.free.restype, self.free.argtypes = None, [ctypes.c_void_p]
+        self._memset.restype = ctypes.c_void_p
+        self._memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+
+    def filled(self, size: int) -> int | None:
+        """A block full of the poison byte, or None where there is no memory."""
+        block: int | None = self.malloc(size)
+        if block:
+            self._memset(block, POISON_BYTE, size)
+        return block

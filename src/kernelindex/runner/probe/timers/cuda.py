@@ -208,7 +208,7 @@ def find_pace(timer: CudaTimer, ready: Callable[[int], Step], *, cold: bool) -> 
     whole = min(free.timed_ns / 4, 1.5 * issue + 30_000)
     busy = stats.median(held.samples_ns) + (timer.flush_ns if cold else 0.0)
     hold = 1.25 * (whole - busy) if whole > 0.9 * busy else 0.0
-    return Pace(max(0.0, hold), 2.0 * issue + 50_000, issue, synchronizes=False)
+    return Pace(max(0.0, hold), 3.0 * issue + 150_000, issue, synchronizes=False)
 
 
 @dataclass(frozen=True, slots=True)
