@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1_000
 """Source rows a committed batch: about 60 ms of locks, which a small writer waits at most."""
-RECENT_LIMIT = 50_000
+RECENT_LIMIT = 10_000
 DETAILS_KEPT = 20
 RUN_KINDS = row_tuples.UNNAMED_KINDS
 

@@ -48,6 +48,13 @@ _FILTERS: Mapping[str, Any] = {
 }
 
 
+def load_all() -> None:
+    """Compile every template, ahead of the first page."""
+    made = environment()
+    for name in made.list_templates(extensions=["html"]):
+        made.get_template(name)
+
+
 def render(page: Page) -> str:
     """The HTML of a page from its context."""
     return environment().get_template(page.template).render(page=page)

@@ -112,7 +112,8 @@ def _serve(listener: socket.socket, url: str, *, workers: int, log: bool) -> Non
     """Serve until stopped; workers are processes that share the socket."""
     try:
         import uvicorn
-        from uvicorn.supervisors import Multiprocess
+
+        from kernelindex.site.workers import serve
     except ModuleNotFoundError as error:
         raise KernelIndexError(MISSING, code="serve.not_installed") from error
     os.environ["KI_DB"] = url
@@ -127,7 +128,4 @@ def _serve(listener: socket.socket, url: str, *, workers: int, log: bool) -> Non
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_S,
     )
-    if workers == 1:
-        uvicorn.Server(config).run(sockets=[listener])
-    else:
-        Multiprocess(config, sockets=[listener]).run()
+    serve(config, [listener])
