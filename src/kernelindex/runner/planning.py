@@ -43,35 +43,45 @@ FREE = "free"
 NOT_ASKED = 1.0
 """A worst row may be off by all of itself where the operation asks nothing of it."""
 
-PROTOCOLS: Mapping[str, Rules] = {
-    "records": Rules(),
-    "quick": Rules(
+QUICK = Rules(
+    rounds=8,
+    round_seconds=0.1,
+    min_samples=3,
+    max_samples=50,
+    warmup_seconds=0.2,
+    switch_warmup_seconds=0.05,
+    load=("sustained",),
+    checks_per_generation=1,
+    pad_bytes=16 << 20,
+    command_timeout_seconds=60.0,
+)
+DO_BENCH_MS = (10, 100, 400, 500)
+
+
+def _do_bench(rep_ms: int) -> Rules:
+    """One round is one ``triton.testing.do_bench(rep=rep_ms)`` after 25 ms of warm-up.
+
+    A call of more than half of ``rep_ms`` is sampled once.
+    """
+    return Rules(
         rounds=8,
-        round_seconds=0.1,
-        min_samples=3,
-        max_samples=50,
-        warmup_seconds=0.2,
-        switch_warmup_seconds=0.05,
-        load=("sustained",),
-        checks_per_generation=1,
-        pad_bytes=16 << 20,
-        command_timeout_seconds=60.0,
-    ),
-    "do-bench-10": Rules(
-        rounds=8,
-        round_seconds=0.01,
+        round_seconds=rep_ms / 1e3,
         min_samples=1,
-        max_samples=1000,
-        warmup_seconds=0.5,
+        max_samples=10_000,
         switch_warmup_calls=1,
         switch_warmup_seconds=0.025,
         rotation_sets=1,
         load=("sustained",),
-    ),
+    )
+
+
+PROTOCOLS: Mapping[str, Rules] = {
+    "records": Rules(),
+    "quick": QUICK,
+    **{f"do-bench-{ms}": _do_bench(ms) for ms in DO_BENCH_MS},
 }
-"""Rules by name. ``do-bench-10`` follows Liger's scripts: one round is one
-``triton.testing.do_bench(rep=10)``, so a call of more than 5 ms is sampled once."""
-EMULATIONS = frozenset(("do-bench-10",))
+"""Rules by name; those of ``do-bench`` follow the scripts of Liger-Kernel."""
+EMULATIONS = frozenset(f"do-bench-{ms}" for ms in DO_BENCH_MS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

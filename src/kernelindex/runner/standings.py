@@ -17,7 +17,7 @@ from kernelindex.policy.reading import (
     read_workload,
 )
 from kernelindex.policy.samples import Samples
-from kernelindex.registry.hardware import PRODUCTS
+from kernelindex.policy.verdicts import compare_in_cohort
 from kernelindex.runner.recording.run import anchor_medians
 from kernelindex.stats import median, round_medians
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kernelindex.policy.facts import RunFacts
-    from kernelindex.registry.hardware import Product
+    from kernelindex.policy.verdicts import Verdict
     from kernelindex.runner.recording import Batch, RecordedRun, Series
 
 SOURCE = "kernelindex-runner"
@@ -62,6 +62,14 @@ def judge_batch(batch: Batch, recorded: Sequence[RecordedRun]) -> tuple[Judged, 
         passes=pass_times(recorded, facts),
     )
     return tuple(_judge(group, facts, context) for group in groups.values())
+
+
+def compare_in(one: Judged, first: str, second: str) -> Verdict | None:
+    """One candidate against another of the same cohort; None where not both are ranked."""
+    rows = {one.runs[row.run.digest].series.candidate.id: row for row in one.cohort.entries}
+    if first not in rows or second not in rows:
+        return None
+    return compare_in_cohort(rows[first].entry, rows[second].entry, one.cohort.tolerance)
 
 
 def run_facts(batch: Batch, one: RecordedRun) -> RunFacts:
@@ -143,8 +151,3 @@ def pass_times(
 
 def _value(facts: RunFacts) -> float | None:
     return facts.primary.value if facts.primary else None
-
-
-def product_of(facts: RunFacts) -> Product | None:
-    """The GPU product a run was measured on, where its name resolves."""
-    return PRODUCTS.get(facts.device.product_id or "")

@@ -1,0 +1,87 @@
+"""``ki bench compare``: one verdict with its interval and margin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelindex.cli.failures import FAILED, OK
+from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
+from kernelindex.cli.terminal import clean
+
+if TYPE_CHECKING:
+    from kernelindex.policy.verdicts import Verdict
+
+
+@click.command(name="compare", short_help="a verdict with its interval, of a batch or of two runs")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option(
+    "--batch", "folder", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A batch folder that the worker wrote; A and B are two of its candidates.",
+)  # fmt: skip
+@json_option
+@db_option
+@click.pass_context
+def command(ctx: click.Context, first: str, second: str, folder: Path | None, as_json: bool) -> int:
+    """Say whether A is faster than B, with the ratio, its 95 % interval and the margin.
+
+    A and B are two controlled runs of the catalog, by digest prefix or alias, or two
+    candidates of a batch folder. Two runs of one batch are judged as pairs, two of different
+    batches through the anchor both measured.
+
+    Exit status: 0 judged; 1 not to be compared, or unknown.
+    """
+    if folder is not None:
+        found = _of_batch(folder, first, second)
+    else:
+        found = [_of_catalog(ctx, first, second)]
+    if as_json:
+        print_json({"comparisons": [_document(title, verdict) for title, verdict in found]})
+    else:
+        for title, verdict in found:
+            _print(title, verdict)
+    return OK if any(str(verdict.kind) != "INCOMPARABLE" for _, verdict in found) else FAILED
+
+
+def _of_batch(folder: Path, first: str, second: str) -> list[tuple[str, Verdict]]:
+    from kernelindex.cli.render.bench import title_of
+    from kernelindex.errors import NotFoundError
+    from kernelindex.runner.ingest import read_and_judge
+    from kernelindex.runner.recording import RunnerFacts
+    from kernelindex.runner.standings import compare_in
+
+    _, _, judged = read_and_judge(folder, RunnerFacts(id="compare"))
+    found = [
+        (title_of(one), verdict)
+        for one in judged
+        if (verdict := compare_in(one, first, second)) is not None
+    ]
+    if not found:
+        who = sorted({run.series.candidate.id for one in judged for run in one.runs.values()})
+        raise NotFoundError(
+            f"{first} and {second} were not both measured in {folder}; it has {', '.join(who)}",
+            code="batch.candidates",
+        )
+    return found
+
+
+def _of_catalog(ctx: click.Context, first: str, second: str) -> tuple[str, Verdict]:
+    from kernelindex.resolve.verdicts import judge_runs
+
+    pair = judge_runs(open_catalog(ctx), first, second)
+    return f"{pair.first} against {pair.second}", pair.verdict
+
+
+def _document(title: str, verdict: Verdict) -> dict[str, Any]:
+    from kernelindex.cli.bench.documents import verdict_document
+
+    return {"title": title, **(verdict_document(verdict) or {})}
+
+
+def _print(title: str, verdict: Verdict) -> None:
+    from kernelindex.cli.render.bench import verdict_words
+
+    click.echo(clean(f"{title}: {verdict_words(verdict)}"))
