@@ -61,7 +61,11 @@ def make_plan(*behaviours: str, passes=("forward",), points=1, budget=120.0, **r
     )
 
 
-def run_plan(plan: Plan, folder: Path, kinds=("limits",), **options) -> tuple[str, Batch]:
-    chosen = Options(programs=fake_programs(), kinds=kinds, scratch=folder.parent, **options)
-    batch = Batch.take_up(open_bench(plan, folder.parent, folder, chosen))
+def open_plan(plan: Plan, folder: Path, kinds=("limits",)) -> Batch:
+    chosen = Options(programs=fake_programs(), kinds=kinds, scratch=folder.parent)
+    return Batch.take_up(open_bench(plan, folder.parent, folder, chosen))
+
+
+def run_plan(plan: Plan, folder: Path, kinds=("limits",)) -> tuple[str, Batch]:
+    batch = open_plan(plan, folder, kinds)
     return batch.run(), batch

@@ -122,6 +122,13 @@ class Bench:
         self.journal.write("process_started", name=name, pid=process.pid)
         return process
 
+    def end_all(self, processes: Sequence[Process]) -> None:
+        """Stop processes side by side, and what none of them can be asked about any more."""
+        side_by_side(processes, self.end)
+        swept = self.watch.sweep()
+        if swept:
+            self.journal.write("leftovers_killed", count=swept)
+
     def end(self, process: Process) -> None:
         """Stop a process with all it started and write what became of it."""
         process.stop()

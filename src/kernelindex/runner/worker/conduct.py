@@ -66,7 +66,7 @@ class Conduct:
             processes += [one.process for one in members]
             return self._measure(judge, anchor, members, number)
         finally:
-            side_by_side(processes, bench.end)
+            bench.end_all(processes)
 
     def _measure(
         self, judge: Judge, anchor: AnchorProbe, members: list[Member], number: int

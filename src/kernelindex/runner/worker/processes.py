@@ -102,16 +102,25 @@ class Process:
 
     def stop(self) -> None:
         """End it: politely if it still answers, then by force, with all it started."""
+        below = process_table.descendants(process_table.read_table(), self.pid) - {self.pid}
         if self.verdict is None:
             self.ask("bye", _END_SECONDS)
             with suppress(subprocess.TimeoutExpired):
                 self._popen.wait(_END_SECONDS)
         self._kill_tree()
         self._popen.wait()
+        self._kill_left(below)
         self._channel.close()
         self.output.finish(1.0)
         self.stopped = self.verdict is None
         self.verdict = self.verdict or Refused("aborted", "stopped", "the process was stopped")
+
+    def _kill_left(self, below: set[int]) -> None:
+        """Kill what was below the process before it ended, and has another parent now."""
+        table = process_table.read_table()
+        left = {pid for pid in below if pid in table and not table[pid].zombie}
+        process_table.kill_all(left)
+        self.leftovers += len(left) if self._counts_leftovers else 0
 
     def _condemn(self, answer: Answer) -> Refused:
         if self.verdict is None:

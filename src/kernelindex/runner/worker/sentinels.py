@@ -33,7 +33,7 @@ def sample_sentinels(bench: Bench, generation: int) -> dict[str, Any]:
         problems += [one for one in opened if one]
         found = {} if problems else _sample_all(bench, processes, problems)
     finally:
-        side_by_side(processes, bench.end)
+        bench.end_all(processes)
     if problems:
         bench.journal.write("sentinels_failed", generation=generation, problems=problems)
     return {"medians": found, "problems": problems}

@@ -39,24 +39,24 @@ class Watch:
         self._processes.append(process)
 
     def remove(self, process: Process) -> None:
-        """Let go of a stopped process, and kill what it left behind under this process."""
+        """Let go of a stopped process."""
         if process in self._processes:
             self._processes.remove(process)
-        process.leftovers += self._kill_adopted(process)
 
-    def close(self) -> None:
-        """Stop looking."""
-        self._end.set()
-        self._thread.join()
-
-    def _kill_adopted(self, process: Process) -> int:
-        known = {one.pid for one in self._processes} | {process.pid} | self._others
+    def sweep(self) -> int:
+        """Kill what lost its parent below this process; how many there were."""
+        known = {one.pid for one in self._processes} | self._others
         table = process_table.read_table()
         found = process_table.adopted(table, known)
         live = {pid for pid in found if not table[pid].zombie}
         process_table.kill_all(live)
         process_table.reap(found)
         return len(live)
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._end.set()
+        self._thread.join()
 
     def _run(self) -> None:
         turn = 0

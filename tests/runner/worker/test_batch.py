@@ -1,0 +1,238 @@
+"""Whole batches over small fake programs: what candidates do, a batch survives."""
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kernelindex.runner import batch_files
+from kernelindex.runner.plan import plan_to_json
+from kernelindex.runner.worker.resume import WorkerError
+from tests.runner.support.plans import make_plan, open_plan, run_plan
+
+pytestmark = pytest.mark.slow
+
+ONE = {"generations": 1, "max_generations": 1, "command_timeout_seconds": 2.0}
+
+
+def statuses(batch) -> dict[str, tuple[str, str]]:
+    return {one["candidate"]: (one["status"], one["reason"]) for one in batch.series}
+
+
+def events(folder: Path, name: str) -> list[dict]:
+    return [dict(one) for one in batch_files.read_journal(folder) if one["event"] == name]
+
+
+def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None:
+    plan = make_plan(
+        *("honest", "crash", "hang", "spin", "exit", "raise", "wrong", "wrong_later"),
+        *("flood", "forge", "drip", "lying", "print", "crash@measure/forward", "raise@load"),
+        **ONE,
+    )
+    status, batch = run_plan(plan, tmp_path / "out")
+
+    assert status == "complete"
+    assert statuses(batch) == {
+        "honest": ("passed", ""),
+        "print": ("passed", ""),
+        "crash": ("runtime_error", "crashed"),
+        "crash@measure/forward": ("runtime_error", "crashed"),
+        "hang": ("timeout", "hung"),
+        "spin": ("timeout", "hung"),
+        "drip": ("timeout", "hung"),
+        "exit": ("runtime_error", "exited"),
+        "raise": ("runtime_error", "RuntimeError"),
+        "raise@load": ("runtime_error", "RuntimeError"),
+        "wrong": ("incorrect_numerical", "wrong_values"),
+        "wrong_later": ("suspected_reward_hack", "wrong_when_timed"),
+        "flood": ("policy_violation", "malformed_reply"),
+        "forge": ("policy_violation", "forged_reply"),
+        "lying": ("suspected_reward_hack", "events_exceed_wall"),
+    }
+    printed = next(
+        one for one in events(tmp_path / "out", "process_ended") if "print" in one["name"]
+    )
+    assert printed["output_discarded"] > 6 << 20
+
+
+def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
+    folder = tmp_path / "out"
+    run_plan(make_plan("honest", "slow"), folder)
+    outcome = batch_files.read_json(folder / batch_files.OUTCOME)
+    seed = batch_files.read_json(folder / batch_files.SEED)
+    started = events(folder, "started")[0]
+
+    assert outcome["status"] == "complete"
+    assert batch_files.check_journal(folder, outcome["journal"]["head"]).problem is None
+    assert seed["commitment"] == batch_files.digest(seed["seed"].encode()) == started["commitment"]
+    assert not (folder / batch_files.SEED_SECRET).exists()
+    assert batch_files.read_json(folder / batch_files.FACTS)["isolation"]["kind"] == "limits"
+    calibration = batch_files.read_json(folder / batch_files.CALIBRATION)
+    assert len(calibration["anchor"]["medians"]) == 2
+    assert len(calibration["sentinels"]) == 2
+    assert calibration["withinLimits"] is True
+    series = [batch_files.read_json(path) for path in batch_files.series_files(folder)]
+    shapes = [[len(generation) for generation in one["samplesNs"]] for one in series]
+    assert shapes == [[2, 2], [2, 2]]
+    finished = events(folder, "generation_finished")
+    assert [one["generation"] for one in finished] == [0, 1]
+    path = batch_files.generation_file(folder, 0, 1)
+    assert finished[1]["digest"] == batch_files.digest(path.read_bytes())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_pass_that_fails_leaves_the_other_passes(tmp_path) -> None:
+    plan = make_plan("raise@backward", passes=("forward", "backward"), **ONE)
+    _, batch = run_plan(plan, tmp_path / "out")
+
+    assert {one["pass"]: one["status"] for one in batch.series} == {
+        "forward": "passed",
+        "backward": "runtime_error",
+    }
+
+
+def test_daemons_are_killed_and_counted(tmp_path) -> None:
+    run_plan(make_plan("daemon", **ONE), tmp_path / "out")
+    ended = [one for one in events(tmp_path / "out", "process_ended") if "daemon" in one["name"]]
+
+    assert ended[0]["leftovers_killed"] >= 1
+    assert "sleep 977" not in [_command(pid) for pid in _numbers()]
+
+
+def _numbers() -> list[str]:
+    return [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _command(pid: str) -> str:
+    try:
+        return Path("/proc", pid, "cmdline").read_text().replace("\0", " ").strip()
+    except OSError:
+        return ""
+
+
+def test_work_hidden_from_the_timer_shows_in_the_workers_clock(tmp_path) -> None:
+    _, batch = run_plan(make_plan("hidden_work", "honest", **ONE), tmp_path / "out")
+
+    assert statuses(batch)["hidden_work"] == ("suspected_reward_hack", "slope_disagrees")
+    assert statuses(batch)["honest"][0] == "passed"
+
+
+def test_candidates_that_do_not_fit_together_run_apart_and_it_is_said(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setenv("OMP_FAKE_MEMORY", str(tmp_path / "memory"))
+    plan = make_plan("oom_together", "honest", "slow", **ONE)
+    other = plan.points[0].candidates[0]
+    twin = replace(other, id="oom_twin")
+    point = replace(plan.points[0], candidates=(*plan.points[0].candidates, twin))
+    _, batch = run_plan(replace(plan, points=(point,)), tmp_path / "out")
+
+    assert {status for status, _ in statuses(batch).values()} == {"passed"}
+    assert len(events(tmp_path / "out", "swapped")) == 1
+    apart = [one for one in batch.series if one["doubts"]]
+    assert [one["doubts"][0]["code"] for one in apart] == ["NOT_INTERLEAVED"]
+
+
+def test_a_batch_cut_short_keeps_what_it_has_and_is_taken_up(tmp_path) -> None:
+    folder, plan = tmp_path / "out", make_plan("honest")
+    batch = open_plan(plan, folder)
+    write = batch.bench.journal.write
+
+    def stop_after_the_first(event: str, **fields: object) -> None:
+        batch.bench.stop = event == "generation_finished"
+        write(event, **fields)
+
+    batch.bench.journal.write = stop_after_the_first
+    assert batch.run() == "cut_short"
+    first = batch_files.generation_file(folder, 0, 0)
+    kept = batch_files.digest(first.read_bytes())
+    outcome = batch_files.read_json(folder / batch_files.OUTCOME)
+    assert outcome["missing"] == ["point-0 generation 1"]
+    assert (folder / batch_files.SEED_SECRET).exists()
+    assert not (folder / batch_files.SEED).exists()
+    assert statuses(batch) == {"honest": ("aborted", "generations_missing")}
+
+    status, batch = run_plan(plan, folder)
+
+    assert status == "complete"
+    assert batch_files.digest(first.read_bytes()) == kept
+    assert statuses(batch) == {"honest": ("passed", "")}
+
+
+def test_a_generation_that_would_not_end_in_time_is_not_begun(tmp_path) -> None:
+    status, batch = run_plan(make_plan("honest", budget=5.0), tmp_path / "out")
+
+    assert status == "cut_short"
+    assert statuses(batch) == {"honest": ("aborted", "not_measured")}
+    assert events(tmp_path / "out", "process_started") == []
+
+
+def _start(tmp_path: Path, plan) -> subprocess.Popen:
+    (tmp_path / "plan.json").write_text(plan_to_json(plan))
+    command = [sys.executable, "-m", "tests.runner.support.run_fake"]
+    arguments = [str(tmp_path / "plan.json"), str(tmp_path / "out")]
+    return subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL)
+
+
+def _wait_for(path: Path, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert path.exists()
+
+
+def _children_of(folder: Path) -> list[str]:
+    return [pid for pid in _numbers() if str(folder) in _where(pid)]
+
+
+def _where(pid: str) -> str:
+    try:
+        return str(Path("/proc", pid, "cwd").readlink())
+    except OSError:
+        return ""
+
+
+def test_after_sigkill_nothing_is_left_and_nothing_is_measured_twice(tmp_path) -> None:
+    folder, plan = tmp_path / "out", make_plan("honest", "slow")
+    process = _start(tmp_path, plan)
+    first = batch_files.generation_file(folder, 0, 0)
+    _wait_for(first, process)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    time.sleep(0.5)
+    assert _children_of(tmp_path) == []
+    kept = batch_files.digest(first.read_bytes())
+    status, batch = run_plan(plan, folder)
+
+    assert status == "complete"
+    assert batch_files.digest(first.read_bytes()) == kept
+    finished = [one["generation"] for one in events(folder, "generation_finished")]
+    assert finished == [0, 1]
+    commitments = {one["commitment"] for one in events(folder, "started")}
+    assert commitments == {one["commitment"] for one in events(folder, "resumed")}
+    assert {status for status, _ in statuses(batch).values()} == {"passed"}
+
+
+def test_sigterm_ends_it_in_order(tmp_path) -> None:
+    folder = tmp_path / "out"
+    process = _start(tmp_path, make_plan("honest", "slow"))
+    _wait_for(folder / batch_files.JOURNAL, process)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(30) == 3
+    assert batch_files.read_json(folder / batch_files.OUTCOME)["status"] == "cut_short"
+    assert events(folder, "cut_short")[0]["reason"] == "signal"
+
+
+def test_another_plans_folder_is_refused(tmp_path) -> None:
+    folder = tmp_path / "out"
+    run_plan(make_plan("honest", **ONE), folder)
+
+    with pytest.raises(WorkerError, match="another plan"):
+        run_plan(make_plan("slow", **ONE), folder)
