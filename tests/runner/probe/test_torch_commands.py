@@ -1,0 +1,153 @@
+"""The command loop with torch candidates on the CPU: gradients, refresh, dumps, traits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch candidates need torch")
+
+from kernelindex.runner.judge.refresh import refreshed  # noqa: E402
+from kernelindex.runner.operations import load_module  # noqa: E402
+from kernelindex.runner.probe.check_case import Rig, make_rig  # noqa: E402
+from kernelindex.runner.tensor_file import read_tensors  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+SIZE = {"tokens": 24, "hidden": 32}
+
+
+def expected(rig: Rig, index: int, offset: int) -> dict[str, torch.Tensor]:
+    """Output and gradients of the reference on a set's refreshed contents, fp64."""
+    session = rig.commands.session
+    assert session.case is not None
+    base = read_tensors(rig.folder / f"inputs-{index}.kit")
+    upstream = read_tensors(rig.folder / f"upstream-{index}.kit")
+    inputs, dy = refreshed(session.case, base, upstream, offset, training=True)
+    leaves = {name: one.double().requires_grad_() for name, one in inputs.items()}
+    y = load_module("rms-norm").reference(leaves, session.case)["y"]
+    y.backward(dy["y"].double())
+    gradients = {f"grad_{name}": leaf.grad for name, leaf in leaves.items()}
+    return {"y": y.detach(), **gradients}  # type: ignore[dict-item]
+
+
+def compare(path: Path, wanted: dict[str, torch.Tensor]) -> None:
+    for name, value in read_tensors(path).items():
+        assert torch.allclose(value.double(), wanted[name], rtol=1e-4, atol=1e-5), name
+
+
+@pytest.mark.parametrize("gradients", ["leaf", "non_leaf"])
+@pytest.mark.parametrize("timed_pass", ["forward", "backward", "full"])
+def test_checked_and_timed_calls_give_the_refreshed_gradients(
+    tmp_path: Path, gradients: str, timed_pass: str
+) -> None:
+    rig = make_rig("cpu", tmp_path, gradients=gradients, **SIZE)
+    names = {
+        "forward": ["y"],
+        "backward": ["grad_weight", "grad_x"],
+        "full": ["grad_weight", "grad_x", "y"],
+    }[timed_pass]
+    for offset in (0, 5):
+        request = {"pass": timed_pass, "set": 1, "refresh": offset, "poison": True}
+        reply = rig.ask("call", **request, out=str(tmp_path / "out"))
+        assert reply["outputs"] == names
+        assert [one for one in reply["guards"] if one["status"]] == []
+        compare(tmp_path / "out", expected(rig, 1, offset))
+    regime = {"pass": timed_pass, "cache": "hot", "load": "sustained", "execution": "eager"}
+    dump = tmp_path / "timed"
+    reply = rig.ask("measure", **regime, calls=9, refresh=3, switch_calls=1, dump=str(dump))
+    assert reply["dumped"] == {"set": reply["order"][-1], "refresh": 3}
+    assert sorted(read_tensors(dump)) == names
+    compare(dump, expected(rig, reply["order"][-1], 3))
+
+
+def test_non_leaf_weights_are_the_leaf_times_one(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, gradients="non_leaf", **SIZE)
+    assert rig.commands.session.sets is not None
+    one = rig.commands.session.sets.sets[0]
+    assert one.given["x"] is one.leaves["x"]
+    assert not one.given["weight"].is_leaf
+    assert torch.equal(one.given["weight"], one.leaves["weight"])
+
+
+def test_accumulated_gradients_add_up_and_are_not_dumped(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    session = rig.commands.session
+    assert session.sets is not None
+    from kernelindex.runner.probe.work import TorchWork
+
+    work = TorchWork("full", session.function, session.sets, accumulate=True)  # type: ignore[arg-type]
+    work.begin(0)
+    work.ready(0)()
+    once = session.sets.sets[0].leaves["x"].grad.clone()
+    work.ready(0)()
+    assert torch.allclose(session.sets.sets[0].leaves["x"].grad, 2 * once)
+    session.works["full"] = work
+    request = {"pass": "full", "cache": "hot", "calls": 2, "dump": str(tmp_path / "d")}
+    assert rig.ask("measure", **request)["dumped"] is None
+    assert session.sets.sets[0].leaves["x"].grad is None
+
+
+def test_addresses_stay_and_contents_change(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    sets = rig.commands.session.sets
+    assert sets is not None
+    one = sets.sets[0]
+    places = {name: tensor.data_ptr() for name, tensor in one.plain.items()}
+    before = one.plain["x"].clone()
+    sets.refresh(7, training=True)
+    assert {name: tensor.data_ptr() for name, tensor in one.plain.items()} == places
+    assert torch.equal(one.plain["x"], before.roll(7, 0))
+    assert torch.equal(one.plain["weight"], one.base["weight"].roll(7, 0))
+    sets.refresh(7, training=False)
+    assert torch.equal(one.plain["weight"], one.base["weight"])
+
+
+def test_examination_of_a_host_candidate(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, function="llama", tokens=64, hidden=256)
+    traced = rig.ask("trace", **{"pass": "full"})
+    assert traced["busy_ratio"] is None
+    assert sum(one["share"] for one in traced["kernels"]) == pytest.approx(1.0)
+    assert any(one["name"] == "aten::mul" for one in traced["kernels"])
+    found = rig.ask("traits", **{"pass": "forward"})
+    assert found["deterministic"] is True
+    assert found["saved_bytes"] >= 64 * 256 * 4  # the scaled rows, and what their mean needs
+    assert rig.ask("capture", **{"pass": "forward"})["graph_capturable"] is None
+
+
+def test_a_candidate_that_is_not_deterministic_is_told(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    session = rig.commands.session
+    session.function = lambda x, weight: x * weight * torch.rand(())
+    session.works.clear()
+    assert rig.ask("traits", **{"pass": "inference"})["deterministic"] is False
+
+
+def test_inference_records_no_gradients(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    seen: list[Any] = []
+
+    def look(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        seen.append((torch.is_grad_enabled(), x.requires_grad))
+        return x * weight
+
+    rig.commands.session.function = look
+    rig.commands.session.works.clear()
+    rig.ask("block", **{"pass": "inference"}, calls=2)
+    assert seen == [(False, False)] * 2
+    assert torch.is_grad_enabled()
+
+
+def test_prepared_weights_stand_in_the_place_of_static_inputs(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    session = rig.commands.session
+    session.prepare = lambda weight: {"doubled": 2 * weight}
+    session.function = lambda x, doubled: x * doubled
+    session.works.clear()
+    work = rig.commands._work({"pass": "inference"})
+    assert session.sets is not None
+    one = session.sets.sets[1]
+    assert torch.equal(work.ready(1)(), 2 * one.plain["x"] * one.plain["weight"])
+    assert session.setup_ns > 0
