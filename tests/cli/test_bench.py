@@ -161,3 +161,35 @@ def test_nothing_is_measured_while_an_earlier_batch_is_open(terminal: Terminal, 
     assert done.status == 1
     assert "batch 1 of local is planned and not closed" in done.err
     assert "ki evidence abort 1" in done.err
+
+
+def test_compare_of_a_batch_gives_one_verdict_a_pass(terminal: Terminal, home: Path) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    pair = ("pytorch/compile/RMSNorm", "pytorch/RMSNorm")
+    done = terminal.ki("bench", "compare", *pair, "--batch", str(folder), "--json")
+    found = done.data["comparisons"]
+    assert [one["verdict"] for one in found] == ["FASTER"] * 3
+    assert found[0]["ratio"] == pytest.approx(0.6, rel=0.01)
+    assert found[0]["low"] < found[0]["ratio"] < found[0]["high"]
+    text = terminal.ki("bench", "compare", *reversed(pair), "--batch", str(folder)).out
+    assert "SLOWER, ratio 1.66" in text
+    assert "margin 1.6" in text
+
+
+def test_compare_of_strangers_names_who_is_there(terminal: Terminal, home: Path) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    done = terminal.ki("bench", "compare", "a/b", "c/d", "--batch", str(folder))
+    assert done.status == 1
+    assert "it has kernelindex/numpy-rms-norm" in done.err
+
+
+def test_compare_of_two_runs_judges_by_their_samples(terminal: Terminal, home: Path) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    done = terminal.ki("bench", "ingest", str(folder), "--json").data
+    forward, backward = done["cohorts"][:2]
+    first, last = (forward["entries"][at]["run"] for at in (0, -1))
+    found = terminal.ki("bench", "compare", last, first, "--json").data["comparisons"][0]
+    assert (found["verdict"], found["ratio"]) == ("SLOWER", pytest.approx(7.5, rel=0.01))
+    assert found["reasons"][0]["code"] == "interval_beyond_margin"
+    other = terminal.ki("bench", "compare", first, backward["entries"][0]["run"], "--json")
+    assert (other.status, other.data["comparisons"][0]["verdict"]) == (1, "INCOMPARABLE")
