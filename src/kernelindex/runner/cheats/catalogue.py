@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from kernelindex.runner.cheats.codes import CATALOGUE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FIXTURES = "kernelindex.runner.cheats.fixtures."
 CONTAINED = "contained"
@@ -18,7 +22,8 @@ class Entry:
 
     ``entry`` and ``honest`` are ``module:function`` under ``cheats.fixtures``. ``status`` and
     ``code`` are what the run must get; both None where the cheat must come to nothing and pass
-    without gain. ``also`` are codes of other nets that may catch it first.
+    without gain. ``also`` are codes of other nets that may catch it first. ``axes`` are those of
+    the point on a host, where the usual ones are too small to show it.
     """
 
     id: str
@@ -37,6 +42,7 @@ class Entry:
     prepare: str | None = None
     honest_prepare: str | None = None
     alone: bool = False
+    axes: Mapping[str, int] | None = None
 
     @property
     def codes(self) -> frozenset[str]:

@@ -47,9 +47,9 @@ def plan_catalogue(entries: Sequence[Entry], device: str, *, quick: bool = True)
     Entries of one operation and its passes are together, ``alone`` ones by themselves.
     ``cheats`` and ``twins`` map an entry's id to point and candidate.
     """
-    groups: dict[tuple[str, tuple[str, ...]], list[list[Entry]]] = {}
+    groups: dict[tuple[str, tuple[str, ...], str], list[list[Entry]]] = {}
     for entry in entries:
-        chunks = groups.setdefault((entry.operation, entry.passes), [])
+        chunks = groups.setdefault((entry.operation, entry.passes, str(entry.axes)), [])
         room = bool(chunks) and len(chunks[-1]) < CHEATS_A_POINT and not chunks[-1][0].alone
         if entry.alone or not room:
             chunks.append([])
@@ -93,7 +93,7 @@ def _point(name: str, entry: Entry, device: str, candidates: tuple[Candidate, ..
     return Point(
         id=name,
         operation=entry.operation,
-        axes=_AXES[entry.operation, kind],
+        axes=(entry.axes if kind == "cpu" else None) or _AXES[entry.operation, kind],
         dtypes={"x": _DTYPES[kind], "weight": _DTYPES[kind]}
         if entry.operation == "rms-norm"
         else {"x": _DTYPES[kind]},

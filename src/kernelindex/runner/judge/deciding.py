@@ -118,8 +118,9 @@ def _broken(name: str, case: Case, found: Comparison, tolerance: ToleranceSpec) 
 
 
 def _wrong_code(name: str, draw: str) -> str:
-    usual = "wrong_gradient" if name.startswith("grad_") else "wrong_values"
-    return _WRONG_ON.get(draw, usual)
+    if name.startswith("grad_"):
+        return "wrong_gradient"
+    return _WRONG_ON.get(draw, "wrong_values")
 
 
 def _finite(value: float) -> float | None:

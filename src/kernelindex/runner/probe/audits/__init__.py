@@ -16,7 +16,12 @@ from kernelindex.runner.probe.audits.timings import (
     audit_upstream,
     audit_weights,
 )
-from kernelindex.runner.probe.audits.values import audit_address, audit_calls, audit_graph
+from kernelindex.runner.probe.audits.values import (
+    audit_address,
+    audit_calls,
+    audit_graph,
+    audit_reuse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["AUDITS", "Bench", "applicable", "run_audit"]
 
 AUDITS: Mapping[str, Callable[[Bench], list[Finding]]] = {
+    "reuse": audit_reuse,
     "calls": audit_calls,
     "address": audit_address,
     "content": audit_content,
@@ -40,6 +46,8 @@ AUDITS: Mapping[str, Callable[[Bench], list[Finding]]] = {
 def applicable(bench: Bench) -> list[str]:
     """Names of the audits that make sense here, in the order to run them."""
     needs = {
+        # The outputs of backward are those of one forward outside.
+        "reuse": bench.timed_pass != "backward",
         "graph": bench.timed_pass == "backward",
         "upstream": bench.timed_pass in {"backward", "full"},
         "weights": bench.training and bool(bench.static_names),

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.cheats.codes import Finding
+from kernelindex.runner.probe.guards.outputs import check_sharing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,15 @@ def audit_graph(bench: Bench) -> list[Finding]:
     text = f"{name} of a new upstream gradient on an old graph is off by {off:.3g} of its norm "
     text += "from the same on a new graph"
     return [Finding("gradient_cached", text, {"off": off})]
+
+
+def audit_reuse(bench: Bench) -> list[Finding]:
+    """An output that is still held may not share memory with that of the next call."""
+    _write(bench, bench.fresh_key())
+    held = bench.work.collect(0, bench.call([0]))[0]
+    fresh = bench.work.collect(0, bench.call([0]))[0]
+    kept = {f"{name} of the call before": tensor for name, tensor in held.items()}
+    return check_sharing(fresh, kept, "output_reused", "the still held")
 
 
 def audit_calls(bench: Bench) -> list[Finding]:
