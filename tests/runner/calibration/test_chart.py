@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kernelindex import stats
-from kernelindex.runner.calibration.chart import judge_batch, make_limits
+from kernelindex.runner.calibration.chart import chart_values, judge_batch, make_limits
 
 
 def history(count: int, sigma: float = 0.01) -> list[dict[str, float]]:
@@ -62,3 +62,12 @@ def test_false_alarms_are_rare() -> None:
         earlier = [{"v": 100 + one.normal()} for _ in range(30)]
         alarms += judge_batch(earlier, {"v": 100 + random.normal()}).status == "outside"
     assert alarms <= 9
+
+
+def test_values_of_a_batch_are_read_from_its_calibration() -> None:
+    calibration = {
+        "anchor": {"medians": [[500.0, 510.0], [530.0]]},
+        "selfchecks": [{"values": {"flop": 7.0}}, {"values": {"flop": 9.0, "copy": 3.0}}, {}],
+    }
+    assert chart_values(calibration) == {"anchor_ns": 510.0, "copy": 3.0, "flop": 8.0}
+    assert chart_values({}) == {}

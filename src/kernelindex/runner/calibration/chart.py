@@ -100,3 +100,18 @@ def judge_batch(
     else:
         status = "provisional" if len(earlier) < PROVISIONAL_BATCHES else "inside"
     return ChartVerdict(status, tuple(outside), len(earlier))
+
+
+def chart_values(calibration: Mapping[str, Any]) -> dict[str, float]:
+    """What a batch's ``calibration.json`` gives the chart: ``anchor_ns`` and self-check values.
+
+    The anchor's is the median of its rounds' medians, a value the median over the self-checks.
+    """
+    made: dict[str, float] = {}
+    rounds = [one for part in (calibration.get("anchor") or {}).get("medians", ()) for one in part]
+    if rounds:
+        made["anchor_ns"] = stats.median(rounds)
+    checks = [one.get("values") or {} for one in calibration.get("selfchecks", ())]
+    for name in sorted({name for one in checks for name in one}):
+        made[name] = stats.median([float(one[name]) for one in checks if name in one])
+    return made

@@ -46,7 +46,7 @@ def describe_environment(
     if device.startswith("cuda"):
         facts["gpu"] = describe_gpu(int(device.partition(":")[2] or 0), sensors, tick_ns)
         facts["driver"] = facts["gpu"].get("driver")
-    return facts
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def installed(names: tuple[str, ...]) -> dict[str, str]:
