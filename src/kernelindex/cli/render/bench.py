@@ -11,7 +11,7 @@ from kernelindex.resolve.numbers import memory_text, ratio_text, scale_for
 from kernelindex.runner.recording.protocol import TRAINING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
@@ -28,6 +28,7 @@ def print_judged(console: Console, judged: Sequence[Judged]) -> None:
         entries = one.cohort.entries
         if entries:
             console.print(_table(one, entries))
+            _print_doubts(console, entries)
         for row in entries:
             _print_settle(console, row)
         for lost in one.cohort.excluded:
@@ -57,7 +58,6 @@ def _table(one: Judged, entries: Sequence[JudgedEntry]) -> Any:
         Column("ratio's interval"),
         Column("% of limit", "right"),
         Column("peak", "right"),
-        Column("doubts", flexible=True),
     )
     cells = (
         [rank_words(row) for row in entries],
@@ -69,10 +69,6 @@ def _table(one: Judged, entries: Sequence[JudgedEntry]) -> Any:
         [ratio_interval(row.to_leader) for row in entries],
         [_limit(row) for row in entries],
         [_peak(one, row) for row in entries],
-        [
-            "; ".join(doubt.code.replace("_", " ").lower() for doubt in row.doubts)
-            for row in entries
-        ],
     )
     return build_table(columns, list(zip(*cells, strict=True)))
 
@@ -124,6 +120,21 @@ def lost_words(one: Judged, lost: ExcludedRun) -> str:
     if series.status == "passed":
         why = "; ".join(reason.text for reason in lost.reasons)
     return f"{lost.run.line.title}: {series.status.replace('_', ' ')}" + (f", {why}" if why else "")
+
+
+def _print_doubts(console: Console, entries: Sequence[JudgedEntry]) -> None:
+    """What all rows share once, then what each has of its own."""
+    shared = set.intersection(*({doubt.code for doubt in row.doubts} for row in entries))
+    if shared:
+        console.print(f"all rows: {_codes(shared)}", style="dim")
+    for row in entries:
+        own = [doubt.code for doubt in row.doubts if doubt.code not in shared]
+        if own:
+            console.print(f"doubts of {rank_words(row)}: {_codes(own)}", style="dim")
+
+
+def _codes(codes: Iterable[str]) -> str:
+    return clean("; ".join(sorted(code.replace("_", " ").lower() for code in codes)))
 
 
 def _print_settle(console: Console, row: JudgedEntry) -> None:
