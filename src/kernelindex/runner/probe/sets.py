@@ -93,9 +93,9 @@ class TorchSets:
 
     def _load(self, case: Case, device: str, file: str, upstream: str | None) -> Set:
         case = _case_of_file(case, file)
-        base = read_tensors(Path(file), device)
+        base = read_tensors(Path(file), device, mapped=True)  # the judge wrote it
         live = {name: tensor.clone() for name, tensor in base.items()}
-        upstream_base = read_tensors(Path(upstream), device) if upstream else {}
+        upstream_base = read_tensors(Path(upstream), device, mapped=True) if upstream else {}
         made = Set(case, base, {name: one.detach() for name, one in live.items()})
         made.upstream_base = upstream_base
         made.upstream = {name: tensor.clone() for name, tensor in upstream_base.items()}
