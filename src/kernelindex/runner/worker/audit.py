@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from kernelindex.runner.channel import Refused, Reply
+from kernelindex.runner.worker.idleness import spent_below
 from kernelindex.stats import median
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def check_slope(member: Member, timed_pass: str, timeout_s: float, *, on_host: b
     calls = max(low, min(high, int(_BLOCK_NS / reported)))
     times = _SLOPE_TIMES_HOST if on_host else _SLOPE_TIMES
     for _ in range(_ATTEMPTS):
-        slope = _slope_ns(member, timed_pass, calls, timeout_s)
+        slope = _slope_ns(member, timed_pass, calls, timeout_s, on_host=on_host)
         if slope is None:
             return
         member.note("slope", timed_pass, {"slopeNs": slope, "reportedNs": reported, "calls": calls})
@@ -70,13 +71,26 @@ def check_slope(member: Member, timed_pass: str, timeout_s: float, *, on_host: b
     member.fail(timed_pass, Refused("suspected_reward_hack", "slope_disagrees", text))
 
 
-def _slope_ns(member: Member, timed_pass: str, calls: int, timeout_s: float) -> float | None:
-    """From the shortest of a few blocks of each length: a disturbance only makes one longer."""
+def _slope_ns(
+    member: Member, timed_pass: str, calls: int, timeout_s: float, *, on_host: bool
+) -> float | None:
+    """From the shortest of a few blocks of each length: a disturbance only makes one longer.
+
+    On a host hidden work takes CPU time as well as wall clock, and what other processes do to
+    the wall clock takes none of the candidate's: so the smaller of both slopes is meant.
+    """
     walls: dict[int, list[int]] = {calls: [], 2 * calls: []}
+    spent: dict[int, list[int]] = {calls: [], 2 * calls: []}
     for _ in range(_REPEATS):
         for count, kept in walls.items():
+            before = _spent_ns(member) if on_host else 0
             reply = member.ask(timed_pass, "block", timeout_s, calls=count)
             if not isinstance(reply, Reply):
                 return None
             kept.append(reply.wall_ns)
-    return (min(walls[2 * calls]) - min(walls[calls])) / calls
+            spent[count].append(_spent_ns(member) - before if on_host else reply.wall_ns)
+    return min((min(one[2 * calls]) - min(one[calls])) / calls for one in (walls, spent))
+
+
+def _spent_ns(member: Member) -> int:
+    return sum(spent_below(member.process.pid).values())
