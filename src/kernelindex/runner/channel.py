@@ -52,12 +52,12 @@ Judge (``kernelindex.runner.judge``); trusted, one a point and generation
   point {point, operation}                                                          -> {}
   make {draw, seed: text, sets, dir}
       -> {sets: [file, ...], upstream: [file, ...], digests: [sha256, ...]}
-  compare {files: {candidate: file}, pass, draw, set, refresh, trusted: file | null}
+  compare {files: {candidate: file}, pass, draw, set, refresh}
       -> {results: {candidate: {status: passed | incorrect_shape | incorrect_dtype |
           incorrect_numerical | invalid_reference, reason, text, outputs: {name: {passed, finite,
           frobenius, worst_row, max_abs, max_rel, error_ratio, matched}}}}}
       pass ``forward``/``inference`` judges outputs, ``backward`` gradients, ``full`` both.
-      ``trusted`` is a file of the trusted candidate's outputs on the same draw and refresh.
+      The error ratio is to the trusted implementation that the operation names.
   lint {}                -> {findings: [{code, text}]}
   free {}                gives its device memory back before timing starts           -> {}
   bye {}                 -> {}

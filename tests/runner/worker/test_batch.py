@@ -85,6 +85,17 @@ def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
 
 
+def test_eating_memory_ends_one_candidate_only(tmp_path) -> None:
+    batch = open_plan(
+        make_plan("memory", "honest", **{**ONE, "command_timeout_seconds": 20.0}), tmp_path / "out"
+    )
+    batch.bench.watch.memory_bytes = 400 << 20
+    batch.run()
+
+    assert statuses(batch)["memory"] == ("resource_exceeded", "memory_exhausted")
+    assert statuses(batch)["honest"] == ("passed", "")
+
+
 def test_a_pass_that_fails_leaves_the_other_passes(tmp_path) -> None:
     plan = make_plan("raise@backward", passes=("forward", "backward"), **ONE)
     _, batch = run_plan(plan, tmp_path / "out")

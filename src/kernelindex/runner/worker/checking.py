@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,10 @@ class Judge:
         return reply.fields
 
 
+Wrong = dict[tuple[str, str], Refused]
+"""What is wrong, by candidate and pass."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One checked call: which contents of which draw."""
@@ -71,9 +76,17 @@ class Asked:
 
 
 def check_draws(judge: Judge, members: Sequence[Member], generation: int) -> None:
-    """Check every member on every draw; ``own`` comes last, so its inputs stay loaded."""
+    """Check every member on every draw (``own`` alone after the first generation).
+
+    ``own`` comes last, so its inputs stay loaded.
+
+    What is wrong on the workload's own draw is said before what is wrong on others only.
+    """
     bench, draws = judge.bench, judge.point.draws
-    for draw in (*draws[1:], draws[0]):
+    wrong: Wrong = {}
+    # A later generation is another process of the same code: the workload's own draw will do.
+    others = draws[1:] if generation == 0 else ()
+    for draw in (*others, draws[0]):
         bench.check_time()
         sets = bench.rules.rotation_sets if draw == draws[0] else 1
         folder = bench.places.empty_inputs() / draw
@@ -83,12 +96,16 @@ def check_draws(judge: Judge, members: Sequence[Member], generation: int) -> Non
             break
         files = {"sets": made["sets"], "upstream": made["upstream"]}
         _load_inputs(bench, [one for one in members if one.open_passes()], files)
+        # One answer for all passes of a draw: the reference is the costly part.
         random = bench.random("check", judge.point.id, generation, draw)
+        index, offset = random.below(sets), random.below(_OFFSETS)
         for timed_pass in judge.point.passes:
-            offset = random.below(_OFFSETS)
-            _check_pass(judge, members, Asked(draw, timed_pass, random.below(sets), offset))
-    if judge.problem is not None:
-        for member in members:
+            wrong.update(_check_pass(judge, members, Asked(draw, timed_pass, index, offset)))
+    for member in members:
+        for timed_pass in member.passes:
+            if (member.id, timed_pass) in wrong:
+                member.fail(timed_pass, wrong[member.id, timed_pass])
+        if judge.problem is not None:
             member.fail(None, judge.problem)
 
 
@@ -99,9 +116,9 @@ def _load_inputs(bench: Bench, members: Sequence[Member], files: Mapping[str, An
     side_by_side(members, load)
 
 
-def _check_pass(judge: Judge, members: Sequence[Member], asked: Asked) -> None:
+def _check_pass(judge: Judge, members: Sequence[Member], asked: Asked) -> Wrong:
     if judge.problem is not None:
-        return
+        return {}
     callers = [one for one in members if asked.timed_pass in one.open_passes()]
     files: dict[str, str] = {}
 
@@ -110,12 +127,23 @@ def _check_pass(judge: Judge, members: Sequence[Member], asked: Asked) -> None:
         if path is not None:
             files[member.id] = str(path)
 
+    began = time.monotonic()
     side_by_side(callers, call)
+    called = time.monotonic()
     results = compare(judge, files, asked)
-    for member in callers:
-        if member.id in files:
-            note_result(member, asked, results.get(member.id), timed=False)
     remove_files(files.values())
+    spent = f"calls {called - began:.1f} s, judging {time.monotonic() - called:.1f} s"
+    judge.bench.say(f"{judge.point.id}: {asked.timed_pass} on draw {asked.draw}: {spent}")
+    if judge.problem is not None:
+        return {}
+    found = {
+        (member.id, asked.timed_pass): note_result(
+            member, asked, results.get(member.id), timed=False
+        )
+        for member in callers
+        if member.id in files
+    }
+    return {key: refused for key, refused in found.items() if refused is not None}
 
 
 def call_to_file(bench: Bench, member: Member, asked: Asked) -> Path | None:
@@ -141,7 +169,7 @@ def note_guards(member: Member, timed_pass: str, reply: Reply) -> bool:
 
 
 def compare(judge: Judge, files: Mapping[str, str], asked: Asked) -> Mapping[str, Any]:
-    """The judge's results by candidate, with the trusted one's outputs as denominator."""
+    """The judge's results by candidate."""
     if not files:
         return {}
     reply = judge.ask(
@@ -150,7 +178,6 @@ def compare(judge: Judge, files: Mapping[str, str], asked: Asked) -> Mapping[str
         draw=asked.draw,
         set=asked.set,
         refresh=asked.refresh,
-        trusted=files.get(judge.point.trusted or ""),
         **{"pass": asked.timed_pass},
     )
     results = reply.fields.get("results") if reply else None
@@ -159,21 +186,21 @@ def compare(judge: Judge, files: Mapping[str, str], asked: Asked) -> Mapping[str
 
 def note_result(
     member: Member, asked: Asked, result: Mapping[str, Any] | None, *, timed: bool
-) -> None:
-    """Keep what a comparison found; a wrong answer refuses the pass."""
+) -> Refused | None:
+    """Keep what a comparison found; the refusal of a wrong answer, or of none at all."""
     if result is None:
-        return
+        return Refused("incomplete_evidence", "not_judged", "the judge said nothing of it")
     if timed:
         member.checked[asked.timed_pass] = member.checked.get(asked.timed_pass, 0) + 1
     kept = member.found.setdefault("correctness", {}).setdefault(asked.timed_pass, {})
     kept.setdefault("draws", {})[asked.draw] = result.get("outputs") or {}
     if result.get("status") == "passed":
-        return
+        return None
     reason, text = str(result.get("reason") or ""), str(result.get("text") or "")
     refused = Refused(str(result.get("status")), reason, text)
     if timed and refused.status != "invalid_reference":
-        refused = Refused("suspected_reward_hack", "wrong_when_timed", f"{reason}: {text}")
-    member.fail(asked.timed_pass, refused)
+        return Refused("suspected_reward_hack", "wrong_when_timed", f"{reason}: {text}")
+    return refused
 
 
 def remove_files(paths: Any) -> None:

@@ -9,7 +9,6 @@ from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.worker.audit import above_floor, events_within_wall
 from kernelindex.runner.worker.checking import (
     Asked,
-    call_to_file,
     compare,
     note_guards,
     note_result,
@@ -17,7 +16,7 @@ from kernelindex.runner.worker.checking import (
 )
 from kernelindex.runner.worker.idleness import Idleness
 from kernelindex.runner.worker.members import Member, Regime, Timed, regimes_of
-from kernelindex.runner.worker.replies import read_cycles, read_details, read_times
+from kernelindex.runner.worker.replies import malformed, read_cycles, read_details, read_times
 from kernelindex.runner.worker.schedule import draw_calls, draw_rounds
 from kernelindex.stats import median
 
@@ -123,17 +122,24 @@ class Rounds:
         )
 
     def _judge_timed(self, member: Member, regime: Regime, reply: Reply, dump: Path) -> None:
-        """Judge the outputs of the last timed call; the trusted candidate repeats the call."""
+        """Judge the outputs of the last timed call."""
         dumped = read_details(reply.fields.get("dumped"))
         asked = self._asked(regime, dumped)
         if asked is None:
+            if self._must_dump(regime):
+                member.fail(regime.timed_pass, malformed("dumped: wanted set and refresh"))
             return
-        trusted = self._trusted_file(member, asked)
-        files = {member.id: str(dump)} | trusted
-        results = compare(self.judge, files, asked)
-        note_result(member, asked, results.get(member.id), timed=True)
+        results = compare(self.judge, {member.id: str(dump)}, asked)
+        if self.judge.problem is None:
+            wrong = note_result(member, asked, results.get(member.id), timed=True)
+            if wrong is not None:
+                member.fail(regime.timed_pass, wrong)
         self.judge.ask("free")
-        remove_files(files.values())
+        remove_files([dump])
+
+    def _must_dump(self, regime: Regime) -> bool:
+        """Accumulated gradients are of many calls, and a graph's buffers are its own."""
+        return self.judge.point.gradient_buffers == "fresh" and regime.execution == "eager"
 
     def _asked(self, regime: Regime, dumped: dict[str, Any]) -> Asked | None:
         index, offset = dumped.get("set"), dumped.get("refresh")
@@ -142,16 +148,6 @@ class Rounds:
         if not 0 <= index < self.bench.rules.rotation_sets or offset < 0:
             return None
         return Asked(self.judge.point.draws[0], regime.timed_pass, index, offset)
-
-    def _trusted_file(self, member: Member, asked: Asked) -> dict[str, str]:
-        trusted = self.judge.point.trusted
-        if trusted is None or trusted == member.id:
-            return {}
-        for other in self.members:
-            if other.id == trusted and asked.timed_pass in other.open_passes():
-                path = call_to_file(self.bench, other, asked)
-                return {trusted: str(path)} if path else {}
-        return {}
 
 
 def keep_times(
