@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DATABASE_NAME = "ki.db"
+DEFAULT_RATE = "1800/minute"
+UNLIMITED = "off"
 
 
 def database_url(
@@ -32,6 +34,20 @@ def database_url(
     if is_clone(here):
         return sqlite_url(here / ".ki" / DATABASE_NAME)
     return sqlite_url(data_folder(env) / DATABASE_NAME)
+
+
+def public_address(environ: Mapping[str, str] | None = None) -> str:
+    """``KI_BASE_URL``: the address that readers know the site by, without a slash at its end.
+
+    Empty where it is not said; links between pages need none.
+    """
+    return (os.environ if environ is None else environ).get("KI_BASE_URL", "").rstrip("/")
+
+
+def request_rate(environ: Mapping[str, str] | None = None) -> str | None:
+    """``KI_RATE``: what one address may ask, such as ``1800/minute``; None where ``off``."""
+    stated = (os.environ if environ is None else environ).get("KI_RATE", "") or DEFAULT_RATE
+    return None if stated == UNLIMITED else stated
 
 
 def sqlite_url(path: Path) -> str:

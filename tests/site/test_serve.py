@@ -104,3 +104,27 @@ def test_a_missing_catalog_is_said_before_serving(
 ) -> None:
     assert main(["--db", f"sqlite:///{tmp_path}/none.db", "serve"]) == 1
     assert "catalog.missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "code"),
+    [
+        ("--rate", "many", "serve.rate"),
+        ("--rate", "0/minute", "serve.rate"),
+        ("--base-url", "index.example", "serve.base_url"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused(
+    option: str, value: str, code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--db", starter_url(), "serve", option, value]) == 1
+    assert code in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_link_previews_carry_the_public_address() -> None:
+    with serving("--base-url", "https://index.example/", "--rate", "off") as address:
+        page = read(f"{address}/runs/01a0202b").decode()
+        assert 'rel="canonical" href="https://index.example/runs/' in page
+        assert 'property="og:image" content="https://index.example/' in page
+        assert b"https://index.example/" in read(f"{address}/sitemap.xml")

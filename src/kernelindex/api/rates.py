@@ -17,9 +17,15 @@ from limits.storage import Storage
 from limits.strategies import FixedWindowRateLimiter
 
 from kernelindex.api.problems import problem
+from kernelindex.settings import DEFAULT_RATE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    Refuse = Callable[[str, int], ASGIApp]
+    """Makes the answer of a refusal from its words and the seconds to wait."""
 
 MOST_KEYS: Final = 50_000
 IPV6_PREFIX: Final = 64
@@ -30,7 +36,7 @@ IPV6_PREFIX: Final = 64
 class Rates:
     """What one address may do; ``heavy`` are batches and exports, which cost much."""
 
-    reads: str = "1800/minute"
+    reads: str = DEFAULT_RATE
     heavy: str = "60/minute"
 
 
@@ -92,8 +98,9 @@ class Counters(Storage):
 class RateLimits:
     """Refuses with 429 an address that asks more often than its rates allow."""
 
-    def __init__(self, app: ASGIApp, rates: Rates) -> None:
+    def __init__(self, app: ASGIApp, rates: Rates, refuse: Refuse | None = None) -> None:
         self.app = app
+        self._refuse = refuse or _problem
         self._limiter = FixedWindowRateLimiter(Counters())
         self._reads = _Policy("reads", parse(rates.reads))
         self._heavy = _Policy("heavy", parse(rates.heavy))
@@ -117,12 +124,12 @@ class RateLimits:
         if allowed:
             await self.app(scope, receive, send_with_rates)
             return
-        refused = problem(
-            "rate.limited",
-            f"More than {policy.item} from this address; ask again in {wait_s} s.",
-            headers={"Retry-After": str(wait_s)},
-        )
-        await refused(scope, receive, send_with_rates)
+        words = f"More than {policy.item} from this address; ask again in {wait_s} s."
+        await self._refuse(words, wait_s)(scope, receive, send_with_rates)
+
+
+def _problem(words: str, wait_s: int) -> ASGIApp:
+    return problem("rate.limited", words, headers={"Retry-After": str(wait_s)})
 
 
 class _Policy:

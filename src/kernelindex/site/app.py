@@ -17,15 +17,19 @@ from typing import TYPE_CHECKING
 import anyio
 from starlette.applications import Starlette
 
+from kernelindex.api.rates import DEFAULT_RATES
 from kernelindex.catalog.catalog import Catalog
 from kernelindex.settings import database_url
 from kernelindex.site.guards import Guards
+from kernelindex.site.page_rates import PageRates
 from kernelindex.site.parts import all_routes
 from kernelindex.web.failures import HANDLERS
 from kernelindex.web.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+
+    from kernelindex.api import Rates
 
 THREADS = 16
 """Pages being built: all but a few of them wait for their turn, or for a slow read."""
@@ -34,12 +38,17 @@ WAITING_TURNS = 4
 
 
 def create_app(
-    url: str | None = None, *, catalog: Catalog | None = None, cache: Path | None = None
+    url: str | None = None,
+    *,
+    catalog: Catalog | None = None,
+    cache: Path | None = None,
+    rates: Rates | None = DEFAULT_RATES,
 ) -> Starlette:
     """The site over the catalog at ``url``, or over one that is open already.
 
     Without either, the catalog that ``ki`` would use. ``cache`` is the folder of drawn
-    charts; it may be emptied at any time. The catalog and the thread limiter are in
+    charts; it may be emptied at any time. ``rates`` hold for the API and, counted apart, for
+    pages; None sets none. The catalog and the thread limiter are in
     ``app.state``; a catalog opened here is closed when the application stops.
 
     Raises:
@@ -54,13 +63,15 @@ def create_app(
             opened.close()
 
     app = Starlette(
-        routes=all_routes(opened, cache or cache_folder(os.environ)),
+        routes=all_routes(opened, cache or cache_folder(os.environ), rates),
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
     app.state.catalog = opened
     app.state.turns = Turns(WAITING_TURNS if opened.is_postgresql else 1)
     app.state.threads = anyio.CapacityLimiter(THREADS)
+    if rates is not None:
+        app.add_middleware(PageRates, rates=rates)
     app.add_middleware(Guards)
     return app
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelindex.api.rates import Rates
+from kernelindex.settings import request_rate
 from kernelindex.site.app import create_app
 
 if TYPE_CHECKING:
@@ -11,5 +13,6 @@ if TYPE_CHECKING:
 
 
 def build() -> Starlette:
-    """The site over the catalog that ``KI_DB`` or the working folder names."""
-    return create_app()
+    """The site over the catalog that ``KI_DB`` or the working folder names, at ``KI_RATE``."""
+    rate = request_rate()
+    return create_app(rates=None if rate is None else Rates(reads=rate))

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from kernelindex.api import create_api, feeds
+from kernelindex.settings import public_address
 from kernelindex.web.assets import load_assets
 from kernelindex.web.charts.cache import FileCache
 from kernelindex.web.charts.gallery import Gallery
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from kernelindex.api import Rates
     from kernelindex.catalog.catalog import Catalog
     from kernelindex.web.charts.chart import Frame, Kind
     from kernelindex.web.charts.subjects import Drawn
@@ -35,15 +37,18 @@ API = "/api/v1"
 FOREVER = "public, max-age=31536000, immutable"
 
 
-def all_routes(catalog: Catalog, cache: Path) -> list[BaseRoute]:
-    """The routes of the whole site, the most asked first; ``cache`` keeps drawn charts."""
+def all_routes(catalog: Catalog, cache: Path, rates: Rates | None) -> list[BaseRoute]:
+    """The routes of the whole site, the most asked first.
+
+    ``cache`` keeps drawn charts; ``rates`` are those of the API, None sets none.
+    """
     return [
-        Mount(API, create_api(catalog)),
+        Mount(API, create_api(catalog, rates=rates)),
         *page_routes(),
         Route("/static/{name}", static, name="static"),
         Route("/health", health, name="health"),
         *_drawings(catalog, cache),
-        *feeds.routes(catalog),
+        *feeds.routes(catalog, base=public_address() or None),
     ]
 
 

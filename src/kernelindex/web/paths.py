@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
+from kernelindex.settings import public_address
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PREFIX = 12
 """Hex digits in a link: 48 bits name one of a million runs with odds of 1 in 500 of any clash."""
 REPOSITORY = "https://github.com/kernelindex/kernelindex"
+
+
+def public(path: str) -> str:
+    """A path as those need it who have no page to start from: with the operator's address."""
+    return f"{public_address()}{path}"
 
 
 def run(digest: str) -> str:
@@ -21,6 +28,11 @@ def run(digest: str) -> str:
 def run_permalink(digest: str) -> str:
     """A run's page by its whole digest: the same on every deployment, for ever."""
     return f"/runs/{digest.removeprefix('sha256:')}"
+
+
+def card(kind: str, digest: str) -> str:
+    """The picture that a link to a ``run`` or a ``cohort`` is shown with elsewhere."""
+    return f"/cards/{kind}/{prefix(digest)}.png"
 
 
 def cohort(key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from typing import TYPE_CHECKING
 
@@ -37,20 +38,67 @@ MISSING = "The site needs its packages; install them with: pip install 'kernelin
     show_default=True,
     help="Processes that answer.",
 )
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="Address that readers know the site by, for link previews and search engines"
+    " (KI_BASE_URL).",
+)
+@click.option(
+    "--rate",
+    metavar="N/UNIT",
+    help="What one address may ask of pages, and of the API, in each worker: 1800/minute where"
+    " nothing is said, or off (KI_RATE).",
+)
 @click.option("--log", is_flag=True, help="Print a line for each request.")
 @db_option
 @click.pass_context
-def command(ctx: click.Context, host: str, port: int, workers: int, log: bool) -> None:
+def command(
+    ctx: click.Context,
+    host: str,
+    port: int,
+    workers: int,
+    base_url: str | None,
+    rate: str | None,
+    log: bool,
+) -> None:
     """Serve the pages and the JSON API, reading the catalog only, until Ctrl-C.
 
     \b
     ki serve
-    ki serve --host 0.0.0.0 --port 80 --workers 4
+    ki serve --host 0.0.0.0 --port 80 --workers 4 --base-url https://index.example
     """  # noqa: D301 (click reads backspace)
     url = _catalog_url(ctx.find_root().obj)
+    _set("KI_BASE_URL", _address_of(base_url))
+    _set("KI_RATE", _rate_of(rate))
     with _listen(host, port) as listener:
         click.echo(f"KernelIndex at {_address(host, listener)}  (Ctrl-C stops it)")
         _serve(listener, url, workers=workers, log=log)
+
+
+def _set(name: str, value: str | None) -> None:
+    """Hand a setting to the processes that serve."""
+    if value is not None:
+        os.environ[name] = value
+
+
+def _address_of(stated: str | None) -> str | None:
+    """The public address, refused (``serve.base_url``) where no link could begin with it."""
+    if stated is None or re.fullmatch(r"https?://[^\s\"<>?#]+", stated):
+        return stated
+    raise KernelIndexError(
+        f"--base-url {stated!r} is no address; give one such as https://index.example",
+        code="serve.base_url",
+    )
+
+
+def _rate_of(stated: str | None) -> str | None:
+    """The rate, refused (``serve.rate``) where it is none."""
+    if stated is None or re.fullmatch(r"off|[1-9]\d{0,8}/(second|minute|hour)", stated):
+        return stated
+    raise KernelIndexError(
+        f"--rate {stated!r} is no rate; give one such as 1800/minute, or off", code="serve.rate"
+    )
 
 
 def _catalog_url(session: Session) -> str:

@@ -44,6 +44,7 @@ def cohort(catalog: Catalog, request: Request) -> CohortPage:
         description=found.summary,
         path=f"/cohorts/{found.key.removeprefix('sha256:')}",
         json_path=f"/api/v1/cohorts/{paths.prefix(found.key)}",
+        card=paths.card("cohort", found.key),
         group=group,
         rows=build_rows(found, most=MOST_ROWS),
         slots=slots(group.best),

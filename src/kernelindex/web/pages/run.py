@@ -102,6 +102,7 @@ def build_page(run: RunDossier, remarks: Remarks) -> RunPage:
         description=run.summary,
         path=permalink,
         json_path=f"/api/v1/runs/{paths.prefix(run.identity.run)}",
+        card=paths.card("run", run.identity.run),
         run=run,
         remarks=remarks,
         **_primary(run),
