@@ -191,5 +191,7 @@ def test_compare_of_two_runs_judges_by_their_samples(terminal: Terminal, home: P
     found = terminal.ki("bench", "compare", last, first, "--json").data["comparisons"][0]
     assert (found["verdict"], found["ratio"]) == ("SLOWER", pytest.approx(7.5, rel=0.01))
     assert found["reasons"][0]["code"] == "interval_beyond_margin"
+    pair = terminal.ki("compare", first, last, "--json").data["verdicts"][0]
+    assert (pair["verdict"], pair["low"]) == ("SLOWER", found["low"])
     other = terminal.ki("bench", "compare", first, backward["entries"][0]["run"], "--json")
     assert (other.status, other.data["comparisons"][0]["verdict"]) == (1, "INCOMPARABLE")

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from kernelindex.errors import RequestError
 from kernelindex.ids import short
-from kernelindex.policy.facts import Direction
+from kernelindex.policy.facts import Direction, Profile
 from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.verdicts import REASONS, compare_reported
 from kernelindex.resolve.dossier import ComparedField, Comparison, PairVerdict
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.numbers import ratio_text, scale_for
 from kernelindex.resolve.run_lines import view_run_line
+from kernelindex.resolve.verdicts import judge_pair
 from kernelindex.resolve.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
+    from kernelindex.policy.verdicts import Verdict
     from kernelindex.resolve.reads import Reads
 
 LEAST, MOST = 2, 8
@@ -65,7 +67,7 @@ def _judge(catalog: Reads, first: RunRow, run: RunRow) -> PairVerdict:
     pair = (first, run)
     mismatch = next((one for one in _fields(pair) if one.material and not one.same), None)
     cohort, entries = _cohort(catalog, pair)
-    return _verdict(first, run, cohort, entries, mismatch)
+    return _verdict(first, run, cohort, entries, mismatch, _sampled(catalog, first, run))
 
 
 def _run(catalog: Reads, ident: str) -> RunRow:
@@ -139,19 +141,35 @@ def _verdict(
     cohort: CohortRow | None,
     entries: Sequence[EntryRow],
     mismatch: ComparedField | None,
+    sampled: Verdict | None,
 ) -> PairVerdict:
     if cohort is None or first.reasons or run.reasons or not first.value or not run.value:
         text = f"No verdict: {_why_none(first, run, mismatch)}."
         return _pair(first, run, "INCOMPARABLE", (), text)
-    tolerance = Tolerance(**cohort.tolerance)
-    stored = _stored(first, run, entries)
+    stored = None if sampled is not None else _stored(first, run, entries)
     if stored is not None:
         kind, reasons = stored
     else:
-        direction = Direction(cohort.direction or Direction.LOWER)
-        judged = compare_reported(run.value, first.value, tolerance, direction)
+        judged = sampled or _by_value(first.value, run.value, cohort)
         kind, reasons = cast("VerdictName", str(judged.kind)), judged.reasons
-    return _pair(first, run, kind, reasons, _verdict_text(first, run, kind, reasons))
+    text = _verdict_text(first, run, kind, reasons)
+    return _pair(first, run, kind, reasons, text, sampled)
+
+
+def _by_value(first: float, value: float, cohort: CohortRow) -> Verdict:
+    direction = Direction(cohort.direction or Direction.LOWER)
+    return compare_reported(value, first, Tolerance(**cohort.tolerance), direction)
+
+
+def _sampled(catalog: Reads, first: RunRow, run: RunRow) -> Verdict | None:
+    """The verdict by samples, where both runs are controlled and rank."""
+    controlled = {first.profile, run.profile} == {Profile.CONTROLLED}
+    if not controlled or first.reasons or run.reasons or first.cohort_key != run.cohort_key:
+        return None
+    facts = catalog.facts((first.digest, run.digest))
+    if len(facts) < LEAST:
+        return None
+    return judge_pair(facts[run.digest], facts[first.digest])
 
 
 def _stored(
@@ -168,7 +186,12 @@ def _stored(
 
 
 def _pair(
-    first: RunRow, run: RunRow, kind: VerdictName, reasons: tuple[str, ...], text: str
+    first: RunRow,
+    run: RunRow,
+    kind: VerdictName,
+    reasons: tuple[str, ...],
+    text: str,
+    sampled: Verdict | None = None,
 ) -> PairVerdict:
     same_unit = first.unit == run.unit and first.value and run.value
     return PairVerdict(
@@ -176,6 +199,9 @@ def _pair(
         against=first.digest,
         verdict=kind,
         ratio=run.value / first.value if same_unit and run.value and first.value else None,
+        low=sampled.low if sampled else None,
+        high=sampled.high if sampled else None,
+        margin=sampled.margin if sampled else None,
         reasons=reasons,
         text=text,
     )

@@ -285,6 +285,9 @@ class PairVerdict(Part):
         description="verdict of the run against the first"
     )
     ratio: float | None = Field(None, description="the run's value over the first's")
+    low: float | None = Field(None, description="lower end of the ratio's 95 % interval")
+    high: float | None = Field(None, description="upper end of the ratio's 95 % interval")
+    margin: float | None = Field(None, description="relative difference that counts as none")
     reasons: tuple[str, ...] = Field((), description="why, as codes")
     text: str = Field(description="the verdict, or why there is none, in words")
 
