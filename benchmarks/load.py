@@ -65,8 +65,8 @@ async def _ask(base: str, paths: Sequence[str], clients: int, seconds: int, star
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         while perf_counter() - begun < seconds:
             asked = perf_counter()
-            writer.write(_request(next(turn)))
-            failed += await _status(reader) != GOOD
+            writer.write(request_bytes(next(turn)))
+            failed += await read_status(reader) != GOOD
             times.append(perf_counter() - asked)
         writer.close()
 
@@ -74,12 +74,13 @@ async def _ask(base: str, paths: Sequence[str], clients: int, seconds: int, star
     return Load(percentile(times, 0.5) * 1e3, len(times) / (perf_counter() - begun), failed)
 
 
-def _request(path: str) -> bytes:
+def request_bytes(path: str) -> bytes:
+    """A GET from an address of its own."""
     address = ".".join(str(random.randrange(250)) for _ in range(3))
     return f"GET {path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.{address}\r\n\r\n".encode()
 
 
-async def _status(reader: asyncio.StreamReader) -> bytes:
+async def read_status(reader: asyncio.StreamReader) -> bytes:
     """The status of one answer, its body read to the end."""
     head = await reader.readuntil(b"\r\n\r\n")
     await reader.readexactly(_length(head))

@@ -22,6 +22,7 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 from benchmarks.load import put_load
+from benchmarks.memory import tree_mb
 from benchmarks.questions import exact_questions, search_words
 from benchmarks.report import Figure, emit
 from kernelindex.catalog import Catalog, import_records
@@ -37,7 +38,6 @@ WARM_S, ALONE_S, TOGETHER_S = 2, 3, 5
 PREFIX = 32
 """Hex digits that a path names a run by."""
 START_S = 30.0
-MB = 1024
 
 
 class Work(NamedTuple):
@@ -98,19 +98,21 @@ def measure(url: str, works: Sequence[Work], where: str) -> list[Figure]:
     with serving(url, workers=1) as (base, pid):
         for work in works:
             put_load(base, work.paths, clients=CLIENTS, seconds=WARM_S)
-        memory[1] = resident_mb(pid)
+        memory[1] = tree_mb(pid)
     with serving(url, workers=2) as (base, pid):
         figures = [figure for work in works for figure in load_figures(base, work, where)]
-        memory[2] = resident_mb(pid)
+        memory[2] = tree_mb(pid)
         figures.append(weight_figure(base, works[1].paths[:50], where))
     targets = {1: "<= 150 MB", 2: "<= 260 MB"}
     figures += [
         Figure(
-            work=f"resident memory after load, {count} worker{'s' * (count > 1)}, {where}",
-            value=f"{megabytes:.0f} MB",
+            work=f"memory after load, {count} worker{'s' * (count > 1)}, {where}",
+            value=f"{shared:.0f} MB",
             target=targets[count] if where == "SQLite" else "",
+            note=f"PSS: a page that processes share counts once; RSS, which counts it in each, "
+            f"{resident:.0f} MB",
         )
-        for count, megabytes in memory.items()
+        for count, (shared, resident) in memory.items()
     ]
     return figures
 
@@ -156,10 +158,11 @@ def weight_figure(base: str, paths: Sequence[str], where: str) -> Figure:
 
 
 @contextmanager
-def serving(url: str, *, workers: int) -> Iterator[tuple[str, int]]:
-    """A server of its own on a free port: its address and process."""
+def serving(url: str, *, workers: int, rate: str | None = None) -> Iterator[tuple[str, int]]:
+    """A server of its own on a free port: its address and process; ``rate`` as ``ki serve``'s."""
     program = [sys.executable, "-c", "from kernelindex.cli.main import run; run()"]
     command = [*program, "--db", url, "serve", "--port", "0", "--workers", str(workers)]
+    command += ["--rate", rate] if rate else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
@@ -182,17 +185,6 @@ def await_answer(base: str) -> None:
             sleep(0.1)
         else:
             return
-
-
-def resident_mb(pid: int) -> float:
-    """Resident memory of a process and its children, in MB."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return sum(_resident_kb(one) for one in (str(pid), *children)) / MB
-
-
-def _resident_kb(pid: str) -> int:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
 if __name__ == "__main__":
