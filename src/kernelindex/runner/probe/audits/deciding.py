@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from kernelindex.runner.probe.audits.bench import Bench
 
 PAIRS, MOST_PAIRS = 20, 60
-LEAST_PAIRS = 12
-BUDGET_NS, LONGEST_NS = 3_000_000_000, 12_000_000_000
+# A slow candidate is cleared by six pairs within a second; accusing needs ten pairs at least.
+LEAST_PAIRS = 6
+BUDGET_NS, LONGEST_NS = 1_000_000_000, 12_000_000_000
 TAIL = 0.001
 # Below this a call's time hangs on interrupts and cache lines rather than on its work.
 LEAST_GAIN_NS = 2_000.0
@@ -83,11 +84,11 @@ def measure(
 
 
 def _enough(found: Slower, margin: float, spent_ns: int) -> bool:
-    if found.pairs >= MOST_PAIRS or spent_ns > LONGEST_NS:
-        return True
     if found.pairs < PAIRS and spent_ns <= BUDGET_NS:
         return False
-    return found.ratio <= margin or found.bound > margin
+    if found.ratio <= margin or found.bound > margin:
+        return True
+    return found.pairs >= MOST_PAIRS or (found.pairs >= PAIRS and spent_ns > LONGEST_NS)
 
 
 def _summary(pairs: list[tuple[float, float]]) -> Slower:
