@@ -110,6 +110,8 @@ def test_a_batch_from_elsewhere_is_signed_published_and_answers(
     assert cohort["entries"][0]["run"]["interval"]["kind"] == "confidence95"
     assert cohort["entries"][-1]["verdict_to_leader"] == "SLOWER"
     assert cohort["entries"][-1]["rank"] == {"low": 4, "high": 4}
+    slowest = cohort["entries"][-1]
+    assert slowest["ratio_low"] < slowest["ratio_to_leader"] < slowest["ratio_high"]
     assert cohort["protocol"]["name"] == "kernelindex-runner"
 
 

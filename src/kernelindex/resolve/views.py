@@ -76,7 +76,8 @@ def head_fields(row: CohortRow, entries: Sequence[EntryRow]) -> dict[str, Any]:
 
 
 def view_entry(entry: EntryRow, metric: str) -> Entry:
-    """One entry."""
+    """One entry; how sure its ratio is only where samples tell."""
+    verdict = (entry.verdict_to_leader if entry.interval else None) or {}
     return Entry(
         key=entry.entry_key,
         position=entry.position,
@@ -84,6 +85,10 @@ def view_entry(entry: EntryRow, metric: str) -> Entry:
         tie_group=entry.tie_group,
         verdict_to_leader=(entry.verdict_to_leader or {}).get("kind"),
         ratio_to_leader=entry.ratio_to_leader,
+        ratio_low=verdict.get("low"),
+        ratio_high=verdict.get("high"),
+        margin=verdict.get("margin"),
+        settle=verdict.get("settle"),
         implementation=view_implementation(entry.implementation, entry.line),
         revision=entry.revision,
         stack=entry.stack,
