@@ -113,13 +113,17 @@ def verdict_words(verdict: Verdict) -> str:
 
 def lost_words(one: Judged, lost: ExcludedRun) -> str:
     """Who does not rank, how it ended, and why, in a line."""
-    recorded = one.runs[lost.run.digest]
-    series = recorded.series
-    found = str(series.found.get("text") or "")
-    why = ": ".join(filter(None, [series.reason.replace("_", " "), found]))
+    series = one.runs[lost.run.digest].series
+    code, text = series.reason.replace("_", " "), str(series.found.get("text") or "")
+    why = text if text.startswith(code) else ": ".join(filter(None, [code, text]))
     if series.status == "passed":
         why = "; ".join(reason.text for reason in lost.reasons)
-    return f"{lost.run.line.title}: {series.status.replace('_', ' ')}" + (f", {why}" if why else "")
+    primary = lost.run.primary
+    median = (
+        f"median {scale_for([primary.value], 'ns').with_unit(primary.value)}" if primary else ""
+    )
+    parts = [series.status.replace("_", " "), median, why]
+    return f"{lost.run.line.title}: {', '.join(filter(None, parts))}"
 
 
 def _print_doubts(console: Console, entries: Sequence[JudgedEntry]) -> None:
