@@ -7,6 +7,7 @@ seed.json            {seed, commitment} once the batch has ended
 facts.json           the environment and the isolation used
 calibration.json     self-checks, sentinels, floor, tick, anchor
 generations/<point>-<generation>.json.gz   everything one generation measured (for resuming)
+abandoned/           rounds of a generation that was cut short; it is measured anew
 series/<n>.json.gz   one a point, candidate, pass, cache, load and execution
 telemetry.json.gz    samples of the device's sensors
 outcome.json         {status, missing, journal: {lines, head}}
@@ -90,6 +91,11 @@ def series_files(folder: Path) -> list[Path]:
 def generation_file(folder: Path, point: int, generation: int) -> Path:
     """Where a generation of a point is kept."""
     return folder / GENERATIONS / f"{point}-{generation}.json.gz"
+
+
+def abandoned_file(folder: Path, point: int, generation: int, line: int) -> Path:
+    """Where the rounds of a generation that was cut short are kept; ``line`` of the journal."""
+    return folder / "abandoned" / f"{point}-{generation}-{line}.json.gz"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,11 @@ def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
     assert shapes == [[2, 2], [2, 2]]
     finished = events(folder, "generation_finished")
     assert [one["generation"] for one in finished] == [0, 1]
+    assert [one["round"] for one in events(folder, "round")] == [0, 1, 0, 1]
+    checks = [(one["draw"], one["timed"]) for one in events(folder, "checked")]
+    # A later generation is other processes of the same code: its own draw will do.
+    assert (checks.count(("stress", False)), checks.count(("own", False))) == (1, 2)
+    assert checks.count(("own", True)) == 4
     path = batch_files.generation_file(folder, 0, 1)
     assert finished[1]["digest"] == batch_files.digest(path.read_bytes())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
@@ -126,7 +131,8 @@ def _command(pid: str) -> str:
 
 
 def test_work_hidden_from_the_timer_shows_in_the_workers_clock(tmp_path) -> None:
-    _, batch = run_plan(make_plan("hidden_work", "honest", **ONE), tmp_path / "out")
+    rules = {**ONE, "command_timeout_seconds": 20.0}
+    _, batch = run_plan(make_plan("hidden_work", "honest", **rules), tmp_path / "out")
 
     assert statuses(batch)["hidden_work"] == ("suspected_reward_hack", "slope_disagrees")
     assert statuses(batch)["honest"][0] == "passed"
@@ -144,8 +150,8 @@ def test_candidates_that_do_not_fit_together_run_apart_and_it_is_said(
 
     assert {status for status, _ in statuses(batch).values()} == {"passed"}
     assert len(events(tmp_path / "out", "swapped")) == 1
-    apart = [one for one in batch.series if one["doubts"]]
-    assert [one["doubts"][0]["code"] for one in apart] == ["NOT_INTERLEAVED"]
+    codes = [[doubt["code"] for doubt in one["doubts"]] for one in batch.series]
+    assert sorted(codes, key=len) == [["NOT_ISOLATED"]] * 3 + [["NOT_ISOLATED", "NOT_INTERLEAVED"]]
 
 
 def test_a_batch_cut_short_keeps_what_it_has_and_is_taken_up(tmp_path) -> None:
@@ -172,6 +178,28 @@ def test_a_batch_cut_short_keeps_what_it_has_and_is_taken_up(tmp_path) -> None:
     assert status == "complete"
     assert batch_files.digest(first.read_bytes()) == kept
     assert statuses(batch) == {"honest": ("passed", "")}
+
+
+def test_rounds_of_a_generation_cut_short_are_kept_and_measured_anew(tmp_path) -> None:
+    folder, plan = tmp_path / "out", make_plan("honest", **ONE)
+    batch = open_plan(plan, folder)
+    write = batch.bench.journal.write
+
+    def stop_after_a_round(event: str, **fields: object) -> None:
+        batch.bench.stop = event == "round"
+        write(event, **fields)
+
+    batch.bench.journal.write = stop_after_a_round
+    assert batch.run() == "cut_short"
+    (abandoned,) = (folder / "abandoned").iterdir()
+    kept = batch_files.read_json(abandoned)["members"]["honest"]["series"]
+    assert [len(one["samplesNs"]) for one in kept.values()] == [1]
+    assert events(folder, "generation_abandoned")[0]["file"] == abandoned.name
+    assert statuses(batch) == {"honest": ("aborted", "not_measured")}
+
+    status, batch = run_plan(plan, folder)
+
+    assert (status, statuses(batch)) == ("complete", {"honest": ("passed", "")})
 
 
 def test_a_generation_that_would_not_end_in_time_is_not_begun(tmp_path) -> None:

@@ -130,7 +130,9 @@ class Bench:
             self.journal.write("leftovers_killed", count=swept)
 
     def end(self, process: Process) -> None:
-        """Stop a process with all it started and write what became of it."""
+        """Stop a process with all it started and write what became of it, once."""
+        if process.ended:
+            return
         process.stop()
         self.watch.remove(process)
         verdict = None if process.stopped else process.verdict

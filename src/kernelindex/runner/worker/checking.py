@@ -137,13 +137,27 @@ def _check_pass(judge: Judge, members: Sequence[Member], asked: Asked) -> Wrong:
     if judge.problem is not None:
         return {}
     found = {
-        (member.id, asked.timed_pass): note_result(
-            member, asked, results.get(member.id), timed=False
-        )
+        member.id: note_result(member, asked, results.get(member.id), timed=False)
         for member in callers
         if member.id in files
     }
-    return {key: refused for key, refused in found.items() if refused is not None}
+    journal_check(judge.bench, asked, found, timed=False)
+    return {(name, asked.timed_pass): wrong for name, wrong in found.items() if wrong is not None}
+
+
+def journal_check(
+    bench: Bench, asked: Asked, found: Mapping[str, Refused | None], *, timed: bool
+) -> None:
+    """One line for the candidates judged on one call's contents: the reason, or passed."""
+    bench.journal.write(
+        "checked",
+        draw=asked.draw,
+        timed_pass=asked.timed_pass,
+        set=asked.set,
+        refresh=asked.refresh,
+        timed=timed,
+        results={name: wrong.code if wrong else "passed" for name, wrong in found.items()},
+    )
 
 
 def call_to_file(bench: Bench, member: Member, asked: Asked) -> Path | None:

@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.runner import batch_files
 from kernelindex.runner.worker.anchor import AnchorProbe
-from kernelindex.runner.worker.bench import side_by_side
+from kernelindex.runner.worker.bench import CutShortError, side_by_side
 from kernelindex.runner.worker.checking import Judge, check_draws
 from kernelindex.runner.worker.preparing import (
     capture_members,
@@ -72,29 +73,34 @@ class Conduct:
         self, judge: Judge, anchor: AnchorProbe, members: list[Member], number: int
     ) -> tuple[dict[str, Any], list[list[Wanted]]]:
         self._prepare(judge, anchor, members, number)
-        apart = self._set_apart(members) if len(members) > 1 else []
-        left = {one.id for group in apart for one, _ in group}
-        members = [one for one in members if one.id not in left]
+        apart, members = self._set_apart(members)
         self._say("warm-up and examination")
         examine_all(self.bench, members, fully=self.generation == 0)
         anchor.warm(self.bench.rules.warmup_seconds)
         random = self.bench.random("rounds", self.point.id, self.generation, number)
         rounds = Rounds(self.bench, judge, members, anchor, random)
         self._say(f"{self.bench.rules.rounds} rounds")
-        rounds.run()
+        try:
+            rounds.run()
+        except CutShortError:
+            self._keep_abandoned(rounds)
+            raise
         if self.generation == 0:
             capture_members(self.bench, members)
         for member in members:
             self._finish(member, apart=number > 0)
-        orders = [[members[place].id for place in order] for order in rounds.orders]
-        record = {
-            "members": {one.id: one.to_json() for one in members},
-            "anchor": anchor.to_json(),
-            "orders": orders,
-        }
+        record = rounds.to_json()
         if self.generation == 0 and number == 0:
             record["selfcheck"] = anchor.selfcheck()
         return record, apart
+
+    def _keep_abandoned(self, rounds: Rounds) -> None:
+        """What was timed before the end is kept, and counts for nothing: it is measured anew."""
+        bench, index = self.bench, self.bench.plan.points.index(self.point)
+        path = batch_files.abandoned_file(bench.folder, index, self.generation, bench.journal.lines)
+        batch_files.write_json(path, rounds.to_json())
+        found = batch_files.digest(path.read_bytes())
+        bench.journal.write("generation_abandoned", file=path.name, digest=found)
 
     def _prepare(
         self, judge: Judge, anchor: AnchorProbe, members: Sequence[Member], number: int
@@ -119,20 +125,25 @@ class Conduct:
             judge.ask("free")
         compile_members(bench, members)
 
-    def _set_apart(self, members: Sequence[Member]) -> list[list[Wanted]]:
-        """Groups for candidates that ran out of memory beside the others."""
+    def _set_apart(self, members: list[Member]) -> tuple[list[list[Wanted]], list[Member]]:
+        """Groups for candidates that ran out of memory beside the others, and who stays."""
         large = [one for one in members if _ran_out_of_memory(one)]
-        if not large:
-            return []
+        if not large or len(members) == 1:
+            return [], members
+        for member in large:
+            self.bench.end(member.process)
         names = [one.id for one in large]
         self.bench.journal.write("swapped", point=self.point.id, candidates=names)
         self._say(f"does not fit beside the others, measured apart: {', '.join(names)}")
         wanted = [(one.candidate, one.passes) for one in large]
-        if len(large) < len(members):
-            return [wanted]
-        return [[one] for one in wanted]
+        staying = [one for one in members if one not in large]
+        return ([wanted] if staying else [[one] for one in wanted]), staying
 
     def _finish(self, member: Member, *, apart: bool) -> None:
+        if not self.bench.isolation.features:
+            for timed_pass in member.passes:
+                text = "nothing but resource limits kept the candidate from network and files"
+                member.doubt(timed_pass, "NOT_ISOLATED", "note", text)
         if apart:
             for timed_pass in member.passes:
                 text = "its memory did not fit beside the others': its rounds ran apart"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kernelindex.runner.worker.places import Place
 
 _END_SECONDS = 5.0
+# What a process does after its last reply is nobody's concern: it is killed soon after.
+_BYE_SECONDS = 0.5
 
 
 class Process:
@@ -46,6 +48,7 @@ class Process:
         self.verdict: Refused | None = None
         self.leftovers = 0
         self.stopped = False
+        self.ended = False
         # In a process namespace of its own the kernel ends all of them with the first.
         self._counts_leftovers = "processes" not in isolation.features
         ours, theirs = socket.socketpair()
@@ -106,12 +109,13 @@ class Process:
         if self.verdict is None:
             self.ask("bye", _END_SECONDS)
             with suppress(subprocess.TimeoutExpired):
-                self._popen.wait(_END_SECONDS)
+                self._popen.wait(_BYE_SECONDS)
         self._kill_tree()
         self._popen.wait()
         self._kill_left(below)
         self._channel.close()
         self.output.finish(1.0)
+        self.ended = True
         self.stopped = self.verdict is None
         self.verdict = self.verdict or Refused("aborted", "stopped", "the process was stopped")
 

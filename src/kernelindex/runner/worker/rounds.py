@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.runner import batch_files
 from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.worker.audit import above_floor, events_within_wall
 from kernelindex.runner.worker.checking import (
     Asked,
     compare,
+    journal_check,
     note_guards,
     note_result,
     remove_files,
@@ -58,10 +60,32 @@ class Rounds:
                 self.idleness.leave(member)
                 self.anchor.sample(member.id)
             self.anchor.end_round()
+            self._journal_round(number)
         for member in self.members:
             self.idleness.enter(member)
             if (refused := self.idleness.verdict(member)) is not None:
                 member.fail(None, refused)
+
+    def to_json(self) -> dict[str, Any]:
+        """What the generation's file keeps of these rounds and of who took part."""
+        return {
+            "members": {one.id: one.to_json() for one in self.members},
+            "anchor": self.anchor.to_json(),
+            "orders": [[self.members[place].id for place in order] for order in self.orders],
+        }
+
+    def _journal_round(self, number: int) -> None:
+        """One line a round, with the digest of the samples it brought."""
+        brought = {
+            member.id: {
+                regime.key(): timed.samples_ns[-1]
+                for regime, timed in member.timed.items()
+                if len(timed.samples_ns) == number + 1
+            }
+            for member in self.members
+        }
+        digest = batch_files.digest(batch_files.dump_json(brought))
+        self.bench.journal.write("round", point=self.judge.point.id, round=number, digest=digest)
 
     def _draw_checks(self, rounds: int, checks: int) -> dict[tuple[int, str], Regime]:
         """Which timed calls are judged: round and member, and the regime within."""
@@ -132,6 +156,7 @@ class Rounds:
         results = compare(self.judge, {member.id: str(dump)}, asked)
         if self.judge.problem is None:
             wrong = note_result(member, asked, results.get(member.id), timed=True)
+            journal_check(self.bench, asked, {member.id: wrong}, timed=True)
             if wrong is not None:
                 member.fail(regime.timed_pass, wrong)
         self.judge.ask("free")
