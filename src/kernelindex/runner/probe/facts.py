@@ -41,11 +41,11 @@ def describe_environment(
         "environment_variables": {k: os.environ[k] for k in VARIABLES if k in os.environ},
         "timer": {"tick_ns": tick_ns},
     }
-    if "torch" in sys.modules:
-        facts |= describe_torch()
     if device.startswith("cuda"):
         facts["gpu"] = describe_gpu(int(device.partition(":")[2] or 0), sensors, tick_ns)
         facts["driver"] = facts["gpu"].get("driver")
+    if "torch" in sys.modules:
+        facts |= describe_torch()
     return {name: value for name, value in facts.items() if value is not None}
 
 

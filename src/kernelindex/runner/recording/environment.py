@@ -17,6 +17,7 @@ UNKNOWN = "unknown"
 MIG_OFF = "none"
 CPU_VENDORS = {"intel": "x86_64", "amd": "x86_64", "arm": "aarch64", "neoverse": "aarch64"}
 """Makers by the word of theirs in a model's name, with the architecture that goes with it."""
+CUDA_RUNTIMES = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12")
 LIBRARIES = ("triton", "numpy")
 """Stated of every environment; a candidate's own packages are added to them."""
 _NOT_TOKEN = re.compile(r"[^a-z0-9]+")
@@ -120,12 +121,19 @@ def _software(
         operatingSystem=_text(_get(facts, "operating_system")),
         kernel=_text(_get(facts, "kernel")),
         driver=_text(_get(facts, "driver") or _get(gpu, "driver")) if on_device else None,
-        cudaToolkit=_text(_get(facts, "cuda")) if on_device else None,
+        cudaToolkit=_text(_toolkit(facts, known)) if on_device else None,
         framework=framework,
         libraries=libraries or None,
         python=_text(_get(facts, "python")),
         firmware=_text(_get(gpu, "firmware")) if on_device else None,
     )
+
+
+def _toolkit(facts: Mapping[str, Any], packages: Mapping[str, str]) -> str | None:
+    """CUDA as torch names it, else as its runtime's package is numbered."""
+    runtimes = (packages.get(name) for name in CUDA_RUNTIMES)
+    found = _get(facts, "cuda") or next(filter(None, runtimes), None)
+    return None if found is None else str(found)
 
 
 def _settings(facts: Mapping[str, Any], *, on_device: bool) -> dict[str, Any]:
