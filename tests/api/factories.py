@@ -47,7 +47,7 @@ def raising(error: Exception) -> Any:
     return read
 
 
-def two_of_each(ident: str, kind: str | None = None) -> list[Found]:
+def two_of_each(ident: str, *asked: str) -> list[Found]:
     """Two objects of every kind under one name."""
     kinds = (
         "BenchmarkRun",
@@ -61,6 +61,6 @@ def two_of_each(ident: str, kind: str | None = None) -> list[Found]:
     return [
         Found(kind=name, digest=f"sha256:{digit * 64}", title="twin", via="name", slug=None)
         for name in kinds
-        if kind in (None, name)
+        if not asked or name in asked
         for digit in "12"
     ]

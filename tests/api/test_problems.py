@@ -67,7 +67,6 @@ PRODUCED: dict[str, Ask] = {
     "request.parameter_repeated": get("/runs?gpu=H100&gpu=H200"),
     "request.parameter_missing": get("/resolve/kernel"),
     "request.parameter_invalid": get("/cohorts/a834895d?entries=many"),
-    "request.filter": get("/records?gpu=H100"),
     "request.limit": get("/runs?limit=501"),
     "request.cursor": get("/runs?cursor=WyJhIl0"),
     "request.media_type": lambda client: client.post(ASK, content=b"{}"),

@@ -63,6 +63,14 @@ def test_finds_a_standing_that_no_correction_gives(catalog: Catalog) -> None:
     assert set(codes(catalog)) == {"stale_rank"}
 
 
+@pytest.mark.parametrize("table", ["names", "search_documents", "facets"])
+def test_finds_rows_lost_from_a_list(catalog: Catalog, table: str) -> None:
+    plant(catalog, f"DELETE FROM {table}")
+    found = check(catalog)
+    assert {one.code for one in found} == {"stale_list"}
+    assert all(table in one.text for one in found if "row" in one.text or table == "facets")
+
+
 def test_finds_workload_and_implementation_of_different_operations(catalog: Catalog) -> None:
     here, there = World(), World("shift")
     implementation = there.implementation("odd")

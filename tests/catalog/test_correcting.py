@@ -50,6 +50,22 @@ def test_superseding_by_hand_names_the_successor(catalog_url: str) -> None:
         assert catalog.run(digests[0]).superseded_by == digests[1]
 
 
+def test_a_run_that_does_not_stand_supersedes_none(sqlite_url: str) -> None:
+    world = World()
+    rows = [world.row("a", 1000), world.row("b", 1500)]
+    old, new = (row.observation.run_digest for row in rows)
+    with Catalog.create(sqlite_url) as catalog:
+        import_records(catalog, make_snapshot(), rows)
+        correct(catalog, make_retraction(new))
+        said = Correction(
+            action="supersede", run_digest=old, by_digest=new, actor="ada", reason="rerun"
+        )
+        with pytest.raises(CatalogError, match="itself retracted") as caught:
+            correct(catalog, said)
+        assert caught.value.code == "catalog.correction"
+        assert catalog.run(old).superseded_by is None
+
+
 def test_correction_that_comes_with_or_before_its_run_counts_the_same(catalog_url: str) -> None:
     world = World()
     fast, slow = world.row("fast", 1000), world.row("slow", 3000)

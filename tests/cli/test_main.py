@@ -162,8 +162,8 @@ def test_an_object_that_is_not_there_is_said(terminal: Terminal) -> None:
 
 def test_several_matches_are_all_printed(terminal: Terminal) -> None:
     class Two(FakeCatalog):
-        def find(self, ident: str, kind: str | None = None) -> list[Found]:
-            ends = ("a", "b") if kind == "BenchmarkRun" else ()
+        def find(self, ident: str, *kinds: str) -> list[Found]:
+            ends = ("a", "b") if "BenchmarkRun" in kinds else ()
             return [
                 Found(kind="BenchmarkRun", digest=digest(end), title=f"Run {end}", via="digest")
                 for end in ends

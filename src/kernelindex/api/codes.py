@@ -48,7 +48,6 @@ _TABLE = """
     request.parameter_repeated     400  A query parameter is given twice
     request.parameter_missing      400  A query parameter is missing
     request.parameter_invalid      400  A query parameter has a value it cannot have
-    request.filter                 400  The list cannot be filtered so
     request.limit                  400  The page size is out of bounds
     request.cursor                 400  The cursor is not of this list and these filters
     request.media_type             415  The body is not JSON

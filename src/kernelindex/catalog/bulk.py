@@ -51,8 +51,7 @@ def _copy_rows(conn: Connection, table: Table, columns: tuple[str, ...], rows: R
         for row in rows:
             copy.write_row(row)
     conn.exec_driver_sql(
-        f'INSERT INTO "{table.name}" ({names}) SELECT {names} FROM {waiting} '
-        "ON CONFLICT DO NOTHING"
+        f'INSERT INTO "{table.name}" ({names}) SELECT {names} FROM {waiting} ON CONFLICT DO NOTHING'
     )
     conn.exec_driver_sql(f"TRUNCATE {waiting}")
 

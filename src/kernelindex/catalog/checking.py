@@ -10,6 +10,7 @@ import orjson
 from sqlalchemy import select
 
 from kernelindex.catalog import heads, versions
+from kernelindex.catalog.checking_lists import faults_of_lists
 from kernelindex.catalog.cohort_documents import build_documents
 from kernelindex.catalog.deriving import published_members
 from kernelindex.catalog.dumping import ROWS_AT_ONCE
@@ -35,6 +36,7 @@ CODES = {
     "stale_rank": "a stored cohort or standing differs from what runs and corrections give",
     "stale_derived": "the derived rows are of another version of policy, registry or schema",
     "not_derived": "a run has no derived row although all its parts are here",
+    "stale_list": "names, search or facets lack what is listed; ki catalog rebuild makes them anew",
 }
 
 
@@ -58,6 +60,7 @@ def check(catalog: Database) -> list[Finding]:
             *_derived(conn),
             *_standings(conn),
             *_ranks(conn),
+            *(Finding(code="stale_list", subject=s, text=t) for s, t in faults_of_lists(conn)),
         ]
     order = list(CODES)
     return sorted(found, key=lambda one: (order.index(one.code), one.subject, one.text))

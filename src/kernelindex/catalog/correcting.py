@@ -27,7 +27,8 @@ def correct(catalog: Database, correction: Correction, *, at: str | None = None)
     ``at`` is the instant it is dated with, now where it is None.
 
     Raises:
-        CatalogError: ``catalog.correction`` where actor, reason or successor is missing.
+        CatalogError: ``catalog.correction`` where actor, reason or successor is missing, or
+            the successor is itself retracted or superseded.
         NotFoundError: where the run, or the one that supersedes it, is not here.
     """
     _check(correction)
@@ -37,6 +38,7 @@ def correct(catalog: Database, correction: Correction, *, at: str | None = None)
         _require_runs(conn, correction)
         if bulk.present(conn, [truth.corrections.c.id], [row[0]]):
             return False
+        _require_standing(conn, correction)
         bulk.insert_rows(conn, truth.corrections, [row])
         _judge_again(conn, correction.run_digest)
         publishing.raise_generation(conn)
@@ -65,6 +67,21 @@ def _require_runs(conn: Connection, correction: Correction) -> None:
     for digest in wanted:
         if digest not in found:
             raise NotFoundError(f"No run {digest} is in this catalog.")
+
+
+def _require_standing(conn: Connection, correction: Correction) -> None:
+    """A run that does not stand itself takes no other's place."""
+    if correction.by_digest is None:
+        return
+    superseded_by, retracted = heads.standing_of(conn, correction.by_digest)
+    if retracted is None and superseded_by is None:
+        return
+    why = f"retracted ({retracted})" if superseded_by is None else f"superseded by {superseded_by}"
+    raise CatalogError(
+        f"{correction.by_digest} cannot supersede {correction.run_digest}: it is itself {why}. "
+        "Name a run that stands.",
+        code="catalog.correction",
+    )
 
 
 def _judge_again(conn: Connection, digest: str) -> None:

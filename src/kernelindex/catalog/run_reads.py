@@ -89,7 +89,7 @@ class RunReads(Database):
         limit: int = cursors.DEFAULT_LIMIT,
         oldest_first: bool = False,
     ) -> Page[RecordRow]:
-        """Changes of leaders, newest first; see ``RECORD_FILTERS`` for the names."""
+        """Changes of leaders, newest first, by ``RECORD_FILTERS`` and ``family``."""
         chosen = {"list": _ordered("records", oldest_first), **(filters or {})}
         after = cursors.decode_cursor(chosen, cursor, str, str, int)
         heads = derived.cohort_heads
@@ -98,7 +98,7 @@ class RunReads(Database):
         )
         place = (EVENTS.c.date, EVENTS.c.cohort_key, EVENTS.c.ordinal)
         query = select(*place, EVENTS.c.doc).select_from(joined)
-        query = query.where(*_conditions(filters or {}, RECORD_FILTERS))
+        query = query.where(*_record_conditions(filters or {}))
         query = _by_date(query, place, after, oldest_first)
         with self.reading() as conn:
             rows = conn.execute(query.limit(cursors.check_limit(limit) + 1)).all()
@@ -153,6 +153,18 @@ def _conditions(filters: Filters, known: dict[str, Any]) -> list[Any]:
             code="request.filter",
         )
     return [known[name] == value for name, value in filters.items()]
+
+
+def _record_conditions(filters: Filters) -> list[Any]:
+    """Those of ``RECORD_FILTERS``, and ``family``: events name devices, not their families."""
+    known = {name: value for name, value in filters.items() if name != "family"}
+    found = _conditions(known, RECORD_FILTERS)
+    if "family" in filters:
+        table = derived.hardware
+        found.append(
+            EVENTS.c.hardware.in_(select(table.c.id).where(table.c.family == filters["family"]))
+        )
+    return found
 
 
 def _ordered(name: str, oldest_first: bool) -> str:

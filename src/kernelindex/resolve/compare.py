@@ -48,7 +48,7 @@ def compare_runs(catalog: Reads, idents: Sequence[str]) -> Comparison:
         first_difference=_mismatch_text(mismatch) if mismatch else None,
         fields=fields,
         verdicts=verdicts,
-        summary=" ".join(verdict.text for verdict in verdicts),
+        summary=" ".join(dict.fromkeys(verdict.text for verdict in verdicts)),
     )
 
 

@@ -73,8 +73,8 @@ def interpret(catalog: Reads, request: Request) -> Meaning:
         axes=axes,
         dtypes=dtypes,
         device=device,
-        source=_source(request.source),
-        assumptions=(*operation.assumptions, *dtype_notes),
+        source=(source := _source(request.source)),
+        assumptions=(*operation.assumptions, *dtype_notes, *_source_notes(source)),
         suggestions=operation.suggestions,
         problems=(
             *operation.problems,
@@ -206,6 +206,17 @@ def _licence_problems(asked: tuple[str, ...]) -> tuple[Problem, ...]:
         for text in asked
         if resolve_licence(text).expression is None
     )
+
+
+def _source_notes(source: str | None) -> tuple[Assumption, ...]:
+    """A name that no source of ours has: a manifest of one's own may have it, so it is no error."""
+    known = sorted(load_sources())
+    if source is None or source in known:
+        return ()
+    near = closest(source.casefold(), known)
+    meant = f" Was {near} meant?" if near else f" Known are {', '.join(known)}."
+    text = f"No known source is called {source!r}; only results of just that name fit.{meant}"
+    return (Assumption(code="source_unknown", text=text, taken=(source,)),)
 
 
 def _source(asked: str | None) -> str | None:

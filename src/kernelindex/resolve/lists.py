@@ -47,21 +47,11 @@ def list_records(
 ) -> RecordList:
     """A page of changes of leader, newest first; filters: operation, gpu, cohort_key.
 
-    Raises RequestError ``request.filter`` where ``gpu`` is a family, since events are of
-    one product; and as ``list_runs`` does.
+    Raises as ``list_runs`` does.
     """
     order = {"oldest_first": True} if oldest_first else {}
-    known = _filters(catalog, filters)
-    if "family" in known:
-        raise _refused(_family_of_records(known["family"]))
-    page = catalog.records(known, cursor=cursor, limit=limit, **order)
+    page = catalog.records(_filters(catalog, filters), cursor=cursor, limit=limit, **order)
     return RecordList(records=tuple(map(view_record, page.rows)), cursor=page.cursor)
-
-
-def _family_of_records(family: str) -> Problem:
-    products = [product.id for product in find_gpu(family)]
-    wanted = f"one product, such as {', '.join(products)}" if products else "one product"
-    return Problem.of("request.filter", "gpu", family, wanted, products[0] if products else None)
 
 
 def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, str]:

@@ -39,6 +39,6 @@ ENDPOINTS = (
         handler=records,
         parameters=PARAMETERS,
         answer=RecordList,
-        codes=(*LIST_CODES, *NAME_CODES, "request.filter"),
+        codes=(*LIST_CODES, *NAME_CODES),
     ),
 )
