@@ -67,3 +67,15 @@ def test_the_run_s_own_page_says_it_too(measured: Terminal) -> None:
     reported = answer["reruns"][0]["reported"]
     run = measured.ki("show", "run", reported, "--json").data
     assert {one["kind"] for one in run["reruns"]} == {"related"}
+
+
+def test_a_signed_and_approved_rerun_is_verified(measured: Terminal) -> None:
+    answer = measured.ki("resolve", *RECORD, "gpu:H200", "--json").data
+    controlled = [one for one in answer["cohorts"] if one["profile"] == "controlled"]
+    assert len(controlled) == 2
+    entries = [entry for one in controlled for entry in one["entries"]]
+    assert [(one["evidence"], one["evidence_missing"][:0]) for one in entries] == [
+        ("verified", []),
+        ("verified", []),
+    ]
+    assert answer["best"]["verified"]["picks"]
