@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kernelindex.errors import RequestError
-from kernelindex.runner.planning import PROTOCOLS, Ask
+from kernelindex.runner.planning import Ask
+from kernelindex.runner.protocols import PROTOCOLS
 from kernelindex.runner.reproduce import plan_reruns
 
 LIGER = "liger-kernel/LigerFusedMoEFunction"

@@ -10,7 +10,8 @@ import pytest
 from kernelindex.errors import RequestError
 from kernelindex.policy.verdicts import VerdictKind
 from kernelindex.runner.ingest import read_and_judge
-from kernelindex.runner.planning import Ask, own_candidate
+from kernelindex.runner.offers import own_candidate
+from kernelindex.runner.planning import Ask
 from kernelindex.runner.recording import RunnerFacts
 from kernelindex.runner.trying import other_shapes, plan_trial, read_trials
 from tests.runner.recording.factories import make_batch

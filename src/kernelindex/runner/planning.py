@@ -1,4 +1,4 @@
-"""From a question to a plan: the shape, the passes, the candidates and the rules of a batch.
+"""From a question to a point of a plan: the shape, the passes, the candidates.
 
 What a question leaves open is taken from the operation's own description, and every such
 choice is said in ``Choice.notes``.
@@ -7,17 +7,16 @@ choice is said in ``Choice.notes``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.errors import NotFoundError, RequestError
+from kernelindex.errors import RequestError
 from kernelindex.policy.peaks import accusing_peak
 from kernelindex.registry.costs import cost_of
 from kernelindex.registry.hardware import PRODUCTS
-from kernelindex.registry.operations import load_operations
+from kernelindex.runner.offers import TRAINING, find_candidate, obstacle_of, own_candidate, planned
 from kernelindex.runner.operations.case import make_case
-from kernelindex.runner.operations.description import load_operation, slugs
-from kernelindex.runner.plan import Candidate, Limits, Plan, Point, Rules, Tolerance
+from kernelindex.runner.operations.description import load_operation
+from kernelindex.runner.plan import Candidate, Limits, Point, Tolerance
 from kernelindex.runner.recording.workload import is_routed
 
 if TYPE_CHECKING:
@@ -25,71 +24,14 @@ if TYPE_CHECKING:
 
     from kernelindex.registry.costs import Work
     from kernelindex.registry.hardware import Product
-    from kernelindex.runner.operations.description import CandidateSpec, Operation
+    from kernelindex.runner.operations.description import Operation
 
-__all__ = [
-    "PROTOCOLS",
-    "Ask",
-    "Choice",
-    "available",
-    "build_plan",
-    "choose_point",
-    "recordable",
-]
+__all__ = ["Ask", "Choice", "choose_point", "floors"]
 
-TRAINING = ("forward", "backward", "full")
 CPU_DTYPE = "fp32"
 FREE = "free"
 NOT_ASKED = 1.0
 """A worst row may be off by all of itself where the operation asks nothing of it."""
-
-QUICK = Rules(
-    rounds=8,
-    round_seconds=0.1,
-    min_samples=3,
-    max_samples=50,
-    warmup_seconds=0.2,
-    switch_warmup_seconds=0.05,
-    load=("sustained",),
-    checks_per_generation=1,
-    pad_bytes=16 << 20,
-    command_timeout_seconds=60.0,
-)
-DO_BENCH_MS = (10, 100, 400, 500)
-
-
-def _do_bench(rep_ms: int) -> Rules:
-    """One round is one ``triton.testing.do_bench(rep=rep_ms)`` after 25 ms of warm-up.
-
-    A call of more than half of ``rep_ms`` is sampled once.
-    """
-    return Rules(
-        rounds=8,
-        round_seconds=rep_ms / 1e3,
-        min_samples=1,
-        max_samples=10_000,
-        switch_warmup_calls=1,
-        switch_warmup_seconds=0.025,
-        rotation_sets=1,
-        load=("sustained",),
-    )
-
-
-PROTOCOLS: Mapping[str, Rules] = {
-    # Interleaved rounds keep a card loaded, so a switch needs little to be in its regime again.
-    "records": Rules(
-        round_seconds=0.2,
-        max_samples=250,
-        warmup_seconds=0.3,
-        switch_warmup_seconds=0.15,
-        burst_idle_seconds=0.05,
-        command_timeout_seconds=300.0,
-    ),
-    "quick": QUICK,
-    **{f"do-bench-{ms}": _do_bench(ms) for ms in DO_BENCH_MS},
-}
-"""Rules by name; those of ``do-bench`` follow the scripts of Liger-Kernel."""
-EMULATIONS = frozenset(f"do-bench-{ms}" for ms in DO_BENCH_MS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,53 +110,6 @@ def choose_point(ask: Ask) -> Choice:
         limits=Limits(floor_ns=floors(operation.slug, axes, case.dtypes, passes, ask.products)),
     )
     return Choice(point=point, notes=(*axis_notes, *dtype_notes), left_out=tuple(left_out))
-
-
-def build_plan(
-    points: Sequence[Point],
-    *,
-    runner: str,
-    number: int,
-    device: str,
-    purpose: str = "records",
-    protocol: str = "records",
-    time_budget_seconds: float = 540.0,
-    **rules: Any,
-) -> Plan:
-    """The plan of one batch under a named protocol, ``rules`` overriding single ones.
-
-    Raises RequestError ``plan.protocol`` for a protocol that is not here.
-    """
-    if protocol not in PROTOCOLS:
-        known = ", ".join(PROTOCOLS)
-        raise RequestError(
-            f"no protocol is called {protocol!r}; there are {known}", code="plan.protocol"
-        )
-    chosen = replace(PROTOCOLS[protocol], **{k: v for k, v in rules.items() if v is not None})
-    chosen = replace(chosen, max_generations=max(chosen.generations, chosen.max_generations))
-    return Plan(
-        number=number,
-        runner=runner,
-        device=device,
-        points=tuple(points),
-        purpose=purpose,
-        time_budget_seconds=time_budget_seconds,
-        rules=chosen,
-        material={"emulates": protocol} if protocol in EMULATIONS else {},
-    )
-
-
-def recordable() -> tuple[str, ...]:
-    """Operations that can be run and that the registry knows; a study's own are not recorded."""
-    return tuple(slug for slug in slugs() if slug in load_operations())
-
-
-def available(
-    operation: Operation, device: str, packages: frozenset[str] | None = None
-) -> list[tuple[CandidateSpec, str | None]]:
-    """Every candidate of an operation with the reason why it cannot run there, if any."""
-    kind = device.partition(":")[0]
-    return [(one, _obstacle(one, kind, packages)) for one in operation.candidates]
 
 
 def floors(
@@ -302,73 +197,14 @@ def _candidates(
     chosen: list[Candidate] = []
     left_out: list[tuple[str, str]] = []
     for spec in asked:
-        obstacle = _obstacle(spec, kind, ask.packages)
+        obstacle = obstacle_of(spec, kind, ask.packages)
         if obstacle is None and spec.dtypes and dtype not in spec.dtypes:
             obstacle = f"takes {', '.join(spec.dtypes)}, not {dtype}"
         if obstacle is None:
-            chosen.append(_planned(spec))
+            chosen.append(planned(spec))
         else:
             left_out.append((spec.id, obstacle))
     return [*map(own_candidate, ask.files), *chosen], left_out
-
-
-def find_candidate(operation: Operation, text: str) -> CandidateSpec:
-    """The candidate of that id, line or title, or the only one whose id ends or begins so.
-
-    Raises NotFoundError ``candidate.not_found`` with those there are.
-    """
-    wanted = text.casefold()
-    tests = (
-        lambda one: wanted in (one.id.casefold(), one.line_id.casefold(), one.title.casefold()),
-        lambda one: one.id.casefold().rpartition("/")[2] == wanted,
-        lambda one: wanted in one.id.casefold().replace("-", "/").split("/"),
-    )
-    for test in tests:
-        found = [one for one in operation.candidates if test(one)]
-        if len(found) == 1:
-            return found[0]
-    known = ", ".join(one.id for one in operation.candidates)
-    raise NotFoundError(
-        f"{operation.slug} has no one candidate {text!r}; it has {known}",
-        code="candidate.not_found",
-    )
-
-
-def own_candidate(text: str) -> Candidate:
-    """The candidate of ``FILE:FUNCTION``; its passes are tried as the plan asks for them.
-
-    Raises RequestError ``candidate.file`` where there is no such file or no function named.
-    """
-    place, _, function = text.rpartition(":")
-    path = Path(place)
-    if not place or not function.isidentifier() or not path.is_file():
-        raise RequestError(
-            f"{text!r}: wanted FILE.py:FUNCTION of a file that is there", code="candidate.file"
-        )
-    return Candidate(
-        id=f"own/{path.stem}-{function}".replace("_", "-").lower(),
-        entry=function,
-        file=str(path.resolve()),
-        passes=("inference", *TRAINING),
-    )
-
-
-def _planned(spec: CandidateSpec) -> Candidate:
-    return Candidate(
-        id=spec.id,
-        entry=spec.entry,
-        interface=spec.interface,
-        passes=spec.passes,
-        prepare=spec.prepare,
-        packages=spec.packages,
-    )
-
-
-def _obstacle(spec: CandidateSpec, kind: str, packages: frozenset[str] | None) -> str | None:
-    if kind not in spec.devices:
-        return f"does not run on {kind}"
-    lacking = [name for name in spec.packages if packages is not None and name not in packages]
-    return f"needs {', '.join(lacking)}, not installed here" if lacking else None
 
 
 def _passes(ask: Ask, chosen: Sequence[Candidate]) -> tuple[str, ...]:

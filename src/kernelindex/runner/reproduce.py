@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import RequestError
 from kernelindex.runner.operations.description import load_operation
-from kernelindex.runner.planning import EMULATIONS
+from kernelindex.runner.protocols import EMULATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.policy.verdicts import Verdict, VerdictKind, compare_in_cohort, correct_family
+from kernelindex.runner.offers import available
 from kernelindex.runner.operations.description import load_operation
-from kernelindex.runner.planning import Ask, available, build_plan, choose_point
+from kernelindex.runner.planning import Ask, choose_point
+from kernelindex.runner.protocols import build_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner import batch_files
 from kernelindex.runner.plan import plan_to_json
-from kernelindex.runner.planning import Ask, build_plan, choose_point
+from kernelindex.runner.planning import Ask, choose_point
+from kernelindex.runner.protocols import build_plan
 from kernelindex.stats import Random
 
 if TYPE_CHECKING:

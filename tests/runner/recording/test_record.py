@@ -11,7 +11,7 @@ from kernelindex.policy.facts import Profile, TimedPass
 from kernelindex.policy.reading import read_environment, read_protocol, read_workload
 from kernelindex.registry.equivalence import map_operation
 from kernelindex.runner import batch_files
-from kernelindex.runner.planning import recordable
+from kernelindex.runner.offers import recordable
 from kernelindex.runner.recording import BatchError, RunnerFacts, read_batch, record_batch
 from kernelindex.runner.recording.workload import build_operation
 from kernelindex.stats import median
@@ -127,7 +127,8 @@ def test_protocol_is_controlled_and_tells_regimes_apart(tmp_path: Path) -> None:
 
 
 def test_emulated_protocol_is_another_version_and_never_ranks_with_ours() -> None:
-    from kernelindex.runner.planning import Ask, build_plan, choose_point
+    from kernelindex.runner.planning import Ask, choose_point
+    from kernelindex.runner.protocols import build_plan
     from kernelindex.runner.recording.protocol import Regime, build_protocol
 
     ask = Ask(operation="moe-mlp", axes={"experts": 64}, device="cuda:0", gradients="non_leaf")

@@ -23,8 +23,8 @@ def command(operation: str | None, device: str, as_json: bool) -> None:
     """
     from kernelindex.cli.bench.options import find_device
     from kernelindex.cli.bench.question import installed_packages
+    from kernelindex.runner.offers import available, recordable
     from kernelindex.runner.operations.description import load_operation
-    from kernelindex.runner.planning import available, recordable
 
     place = find_device(device)
     slugs = (operation,) if operation else recordable()

@@ -59,7 +59,7 @@ def command(
     from kernelindex.cli.bench.runner import next_number, reserve, use_runner
     from kernelindex.runner import batch_files
     from kernelindex.runner.plan import plan_to_json
-    from kernelindex.runner.planning import build_plan
+    from kernelindex.runner.protocols import build_plan
 
     rules = {name: asked.pop(name) for name in _RULE_NAMES}
     choices = choose(ctx, words, published=published, gpu=gpu, **asked)

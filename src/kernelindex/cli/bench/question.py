@@ -15,7 +15,8 @@ from kernelindex.registry.hardware import find_gpu
 from kernelindex.registry.operations import find_operation
 from kernelindex.resolve.query import parse_query
 from kernelindex.resolve.request import Request
-from kernelindex.runner.planning import Ask, recordable
+from kernelindex.runner.offers import recordable
+from kernelindex.runner.planning import Ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

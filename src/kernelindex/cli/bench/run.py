@@ -121,7 +121,7 @@ def measure(
     from kernelindex.evidence.aborting import abort_batch
     from kernelindex.runner.batch_files import OUTCOME
     from kernelindex.runner.plan import plan_to_json
-    from kernelindex.runner.planning import build_plan
+    from kernelindex.runner.protocols import build_plan
     from kernelindex.runner.running import WorkerError
 
     runner, made = use_runner(runner_name)

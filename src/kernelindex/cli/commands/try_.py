@@ -108,7 +108,7 @@ def _ask(
     from kernelindex.cli.bench.options import make_options
     from kernelindex.cli.bench.question import installed_packages, read_questions
     from kernelindex.errors import RequestError
-    from kernelindex.runner.planning import own_candidate
+    from kernelindex.runner.offers import own_candidate
 
     own_candidate(target)
     options = make_options(
