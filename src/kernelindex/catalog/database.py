@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import inspect, select
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from kernelindex.catalog import engines, versions
 from kernelindex.catalog.locking import write_turn
@@ -156,8 +156,8 @@ class Database:
         try:
             with self.reader.connect() as conn:
                 found = versions.schema_revision(conn) if inspect(conn).get_table_names() else None
-        except OperationalError as error:
-            raise self._missing(f"Cannot open the catalog ({error.orig}) at") from error
+        except DBAPIError as error:
+            raise self._unreadable(error) from error
         if found is None:
             raise self._missing("The database holds no catalog:")
         if found != versions.SCHEMA_REVISION:
@@ -197,6 +197,19 @@ class Database:
         shown = self.url.render_as_string(hide_password=True)
         return CatalogError(
             f"{what} {shown}. Make one by importing: ki import starter", code="catalog.missing"
+        )
+
+    def _unreadable(self, error: DBAPIError) -> CatalogError:
+        shown = self.url.render_as_string(hide_password=True)
+        advice = (
+            "Is the server running, and does it take this user?"
+            if self.is_postgresql
+            else "Its readers write beside it while an import does: is the file readable and its"
+            " folder writable? A copy without a -wal file can be read from anywhere."
+        )
+        return CatalogError(
+            f"Cannot open the catalog {shown} ({str(error.orig).strip()}). {advice}",
+            code="catalog.missing",
         )
 
     def _explained(self, error: DBAPIError) -> CatalogError | DBAPIError:

@@ -12,13 +12,14 @@ drops all that is prepared with each ROLLBACK.
 
 from __future__ import annotations
 
+import os
 import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 
 from kernelindex.catalog import server_prepared
 from kernelindex.errors import CatalogError
@@ -100,9 +101,10 @@ def reading_engine(url: URL, limit_s: float) -> Engine:
     """An engine that cannot write and whose statements end after ``limit_s`` seconds."""
     if url.get_backend_name() == "postgresql":
         return _postgresql_reader(url, limit_s)
-    file = f"file:{sqlite_path(url).absolute()}?mode=ro"
+    path = sqlite_path(url).absolute()
+    query = "mode=ro&immutable=1" if _is_frozen(path) else "mode=ro"
     engine = create_engine(
-        url.set(database=file, query={"uri": "true"}),
+        url.set(database=f"file:{path}?{query}", query={"uri": "true"}),
         connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
         pool_size=READERS,
         pool_use_lifo=True,  # the connection used last has the warmest cache; the rest stay small
@@ -110,7 +112,44 @@ def reading_engine(url: URL, limit_s: float) -> Engine:
     )
     event.listen(engine, "connect", _prepare_sqlite_reader)
     event.listen(engine, "begin", _begin)
+    _follow_file(engine, path)
     return engine
+
+
+def _is_frozen(path: Path) -> bool:
+    """Whether nobody can write beside the file, as SQLite's readers of a log must, nor has.
+
+    It is then read as a file that never changes.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    written = log.exists() and log.stat().st_size > 0
+    return not os.access(path.parent, os.W_OK) and not written
+
+
+def _follow_file(engine: Engine, path: Path) -> None:
+    """Have a connection whose file was replaced by another of its name opened again.
+
+    Without it a server went on answering from the file that was there when it started.
+    """
+
+    def note(_dbapi: Any, record: Any) -> None:
+        record.info["file"] = _identity(path)
+
+    def compare(_dbapi: Any, record: Any, _proxy: Any) -> None:
+        found = _identity(path)
+        if found is not None and record.info["file"] != found:
+            raise InvalidatePoolError(f"another file is at {path}")
+
+    event.listen(engine, "connect", note)
+    event.listen(engine, "checkout", compare)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _postgresql_reader(url: URL, limit_s: float) -> Engine:

@@ -12,6 +12,15 @@ from kernelindex.resolve.problems import Problem, closest
 Pass = Literal["forward", "backward", "full", "inference"]
 Evidence = Literal["reported", "reproducible", "verified", "replicated"]
 MAX_AXIS = 2**53 - 1
+JSON_NAMES: Mapping[type, str] = {
+    type(None): "null",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+}
+"""What people call what Python calls otherwise."""
 
 
 class Policy(BaseModel):
@@ -78,7 +87,7 @@ def parse_request(document: Any) -> Request | tuple[Problem, ...]:
     neither an operation nor hardware is named.
     """
     if not isinstance(document, Mapping):
-        seen = type(document).__name__
+        seen = JSON_NAMES.get(type(document), type(document).__name__)
         return (Problem.of("request.not_an_object", "", seen, "a JSON object with `operation`"),)
     try:
         request = Request.model_validate(dict(document), by_name=False, by_alias=True)
