@@ -1,7 +1,7 @@
 """What a process can reach from inside an isolation; run by ``trying``, prints one JSON line.
 
-``python -S -m kernelindex.runner.sandbox.trial OWN FORBIDDEN OUTSIDE DEVICE``; OUTSIDE is the process
-namespace of the worker, as ``readlink /proc/self/ns/pid`` prints it.
+``python -S -m kernelindex.runner.sandbox.trial OWN FORBIDDEN OUTSIDE DEVICE``; OUTSIDE is the
+process namespace of the worker, as ``readlink /proc/self/ns/pid`` prints it.
 """
 
 from __future__ import annotations

@@ -78,7 +78,8 @@ class Asked:
 def check_draws(judge: Judge, members: Sequence[Member], generation: int) -> None:
     """Check every member on every draw, after the first generation on ``own`` alone.
 
-    ``own`` comes last, so that its inputs stay loaded. What is wrong on the workload's own draw is said before what is wrong on others only.
+    ``own`` comes last, so that its inputs stay loaded. What is wrong on it is said before what
+    is wrong on others only.
     """
     bench, draws = judge.bench, judge.point.draws
     wrong: Wrong = {}
