@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import bindparam, func, literal, select
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Double,
+    Integer,
+    LargeBinary,
+    Text,
+    bindparam,
+    cast,
+    func,
+    literal,
+    select,
+    text,
+)
+from sqlalchemy.exc import DBAPIError
 
 from kernelindex.catalog import Catalog
 from kernelindex.catalog.prepared import Prepared
@@ -11,6 +25,7 @@ from kernelindex.catalog.tables import truth
 from kernelindex.errors import CatalogError
 
 STATE = truth.state
+TYPES = (Integer, BigInteger, Double, LargeBinary, Text, Boolean, Text)
 BY_KEYS = (
     select(STATE.c.key, literal("%s").label("mark"))
     .where(STATE.c.key.in_(bindparam("keys", expanding=True)), STATE.c.key != bindparam("but"))
@@ -53,3 +68,59 @@ def test_a_time_limit_stops_it_too(catalog_url: str) -> None:
         with pytest.raises(CatalogError) as caught, catalog.reading() as conn:
             endless.rows(conn)
         assert caught.value.code == "catalog.read_time_limit"
+
+
+@pytest.mark.postgresql
+def test_a_read_stays_planned_over_requests_and_failures(postgresql_url: str) -> None:
+    """psycopg forgets what is prepared with each ROLLBACK; ours outlives that."""
+    prepared = Prepared(BY_KEYS)
+    failing = Prepared(select(1 / func.length(bindparam("text")).label("n")))
+    with Catalog.create(postgresql_url) as catalog:
+        for _ in range(3):
+            with catalog.reading() as conn:
+                prepared.rows(conn, keys=["a"], but="")
+            with pytest.raises(DBAPIError), catalog.reading() as conn:
+                failing.rows(conn, text="")
+        with catalog.reading() as conn:
+            count = text("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'ki_%'")
+            assert conn.execute(count).scalar_one() >= 2
+            assert len(conn.connection.info["prepared"]) == 2
+
+
+@pytest.mark.postgresql
+def test_every_type_that_reads_use_comes_back(postgresql_url: str) -> None:
+    values = {"i": -7, "big": 1 << 40, "f": 0.1, "b": b"\0\xff", "t": "é", "yes": True, "no": None}
+    columns = [
+        cast(literal(v), type_).label(n)
+        for (n, v), type_ in zip(values.items(), TYPES, strict=True)
+    ]
+    with Catalog.create(postgresql_url) as catalog, catalog.reading() as conn:
+        (row,) = Prepared(select(*columns)).rows(conn)
+        assert row._asdict() == values
+        with pytest.raises(TypeError, match="cast it"):
+            Prepared(select(func.now())).rows(conn)
+
+
+@pytest.mark.postgresql
+def test_a_nul_character_is_refused_and_cuts_nothing_off(postgresql_url: str) -> None:
+    with (
+        Catalog.create(postgresql_url) as catalog,
+        pytest.raises(DBAPIError, match="NUL"),
+        catalog.reading() as conn,
+    ):
+        Prepared(BY_KEYS).rows(conn, keys=["schema\0x"], but="")
+
+
+@pytest.mark.postgresql
+def test_one_read_fails_where_the_server_hung_up_and_the_next_does_not(postgresql_url: str) -> None:
+    prepared = Prepared(BY_KEYS)
+    with Catalog.create(postgresql_url) as catalog:
+        with catalog.reading() as conn:
+            prepared.rows(conn, keys=["a"], but="")
+            pid = conn.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        with catalog.writing() as conn:
+            conn.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
+        with pytest.raises(DBAPIError), catalog.reading() as conn:
+            prepared.rows(conn, keys=["a"], but="")
+        with catalog.reading() as conn:
+            assert prepared.rows(conn, keys=["a"], but="") == []

@@ -169,6 +169,7 @@ def _postgresql_reader(url: URL, limit_s: float) -> Engine:
         hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare_postgresql_reader)
+    event.listen(engine, "checkout", _refuse_dead)
     event.listen(engine, "begin", server_prepared.begin)
     event.listen(engine, "rollback", server_prepared.end)
     event.listen(engine, "do_execute", _execute_on_postgresql)
@@ -177,6 +178,11 @@ def _postgresql_reader(url: URL, limit_s: float) -> Engine:
 
 def _prepare_postgresql_reader(dbapi: Any, _record: Any) -> None:
     dbapi.autocommit = True  # transactions are begun by us
+
+
+def _refuse_dead(dbapi: Any, _record: Any, _proxy: Any) -> None:
+    if not server_prepared.is_alive(dbapi):
+        raise InvalidatePoolError("the server hung up on one, so the others are gone, too")
 
 
 def _execute_on_postgresql(cursor: Any, statement: str, values: Any, context: Any) -> bool:

@@ -12,8 +12,6 @@ import re
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy.exc import DBAPIError
-
 from kernelindex.catalog import server_prepared
 
 if TYPE_CHECKING:
@@ -80,7 +78,7 @@ class Prepared:
         try:
             names, rows = fetch(conn, text.sql, text.bind(filled))
         except conn.dialect.loaded_dbapi.Error as error:
-            raise _as_sqlalchemy(error, text.sql, conn) from error
+            raise server_prepared.as_sqlalchemy(error, text.sql, conn) from error
         make = self._make or self._named(names)
         return [make(row) for row in rows]
 
@@ -154,15 +152,3 @@ def _filled(values: list[Any]) -> list[Any]:
     last = values[-1] if values else None
     size = 1 << (len(values) - 1).bit_length() if values else 1
     return [*values, *[last] * (size - len(values))]
-
-
-def _as_sqlalchemy(error: Exception, sql: str, conn: Connection) -> BaseException:
-    """The error as SQLAlchemy would raise it, which readers handle; values are not in it."""
-    return DBAPIError.instance(
-        sql,
-        None,
-        error,
-        conn.dialect.loaded_dbapi.Error,
-        hide_parameters=True,
-        dialect=conn.dialect,
-    )

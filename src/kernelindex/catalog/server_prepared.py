@@ -11,6 +11,8 @@ import itertools
 import struct
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.exc import DBAPIError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     Decode = Callable[[bytes], Any]
 
 BINARY = 1
+CONNECTION_OK = 0
 TUPLES_OK = 2
 NAMES = itertools.count()
 """Names are never used twice, so that none can mean another statement."""
@@ -46,13 +49,26 @@ DECODERS: dict[int, Decode] = {
 
 
 def begin(conn: Connection) -> None:
-    """Begin in one round trip; the connection's options say read-only and one state."""
-    _libpq(conn).exec_(b"BEGIN")
+    """Begin in one round trip; the connection's options say read-only and one state.
+
+    Raises:
+        DBAPIError: where the server is gone.
+    """
+    try:
+        _checked(_libpq(conn).exec_(b"BEGIN"))
+    except conn.dialect.loaded_dbapi.Error as error:
+        raise as_sqlalchemy(error, "BEGIN", conn) from error
 
 
 def end(conn: Connection) -> None:
     """End what was only read, in a state of failure too, before anybody rolls it back."""
-    _libpq(conn).exec_(b"COMMIT")
+    if is_alive(conn.connection.driver_connection):
+        _libpq(conn).exec_(b"COMMIT")
+
+
+def is_alive(driver: Any) -> bool:
+    """Whether nothing has said yet that the server has hung up."""
+    return bool(driver.pgconn.status == CONNECTION_OK)
 
 
 def fetch(conn: Connection, sql: str, values: Sequence[Any]) -> tuple[list[str], list[list[Any]]]:
@@ -99,12 +115,26 @@ def _encoded(value: Any) -> bytes | None:
     """A value as text; statements say by a cast what it is."""
     if value is None:
         return None
+    if isinstance(value, bytes):
+        return b"\\x" + value.hex().encode()
     text = str(value)
     if "\0" in text:
         from psycopg import DataError
 
         raise DataError("PostgreSQL text cannot contain NUL (0x00) bytes")
     return text.encode()
+
+
+def as_sqlalchemy(error: Exception, sql: str, conn: Connection) -> BaseException:
+    """The error as SQLAlchemy would raise it, which readers handle; values are not in it."""
+    return DBAPIError.instance(
+        sql,
+        None,
+        error,
+        conn.dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        dialect=conn.dialect,
+    )
 
 
 def _decoder(oid: int) -> Decode:
