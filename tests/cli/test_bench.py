@@ -197,3 +197,15 @@ def test_compare_of_two_runs_judges_by_their_samples(terminal: Terminal, home: P
     assert (pair["verdict"], pair["low"]) == ("SLOWER", found["low"])
     other = terminal.ki("bench", "compare", first, backward["entries"][0]["run"], "--json")
     assert (other.status, other.data["comparisons"][0]["verdict"]) == (1, "INCOMPARABLE")
+
+
+def test_a_workload_is_planned_by_its_slug_or_digest_as_it_is(
+    terminal: Terminal, home: Path
+) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    terminal.ki("bench", "ingest", str(folder))
+    slug = "rms-norm-tokens512-hidden1024-fp32-controlled"
+    again = home / "again.json"
+    assert terminal.ki("bench", "plan", slug, *CPU, "--out", str(again)).status == 0
+    first, second = load_plan(home / "plan.json").points[0], load_plan(again).points[0]
+    assert (first.id, first.axes, first.dtypes) == (second.id, second.axes, second.dtypes)

@@ -40,11 +40,13 @@ class Ask:
 
     ``candidates`` are ids, lines, titles or last parts of an id; ``files`` are
     ``FILE:FUNCTION`` of code of one's own. Empty ``candidates`` are all that can run.
+    ``tensors`` has the dtype of single tensors, where a workload states them.
     """
 
     operation: str
     axes: Mapping[str, int] = field(default_factory=dict)
     dtypes: tuple[str, ...] = ()
+    tensors: Mapping[str, str] = field(default_factory=dict)
     passes: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -175,6 +177,8 @@ def _dtypes(operation: Operation, ask: Ask) -> tuple[dict[str, str], tuple[str, 
             f"one dtype is wanted, got {', '.join(ask.dtypes)}; the other tensors follow it",
             code="plan.dtype",
         )
+    if all(name in ask.tensors for name in free):
+        return {name: ask.tensors[name] for name in free}, ()
     if ask.dtypes:
         usual = operation.default_dtypes if ask.dtypes[0] == _first_default(operation) else {}
         return {name: usual.get(name, ask.dtypes[0]) for name in free}, ()

@@ -128,18 +128,11 @@ def workload_ask(spec: Mapping[str, Any], options: Options) -> Ask:
     known = {axis.name for axis in operation.axes if not axis.derived}
     axes = {names[name]: value for name, value in spec["axes"].items() if name in names}
     axes = {name: value for name, value in {**constants, **axes}.items() if name in known}
-    first = operation.inputs[0].name
-    tensors = {
-        (mapping.tensors if mapping else {}).get(n, n): t for n, t in spec["tensors"].items()
-    }
-    dtype = _dtype(tensors[first]["dtype"])
+    ours = mapping.tensors if mapping else {}
+    tensors = {ours.get(name, name): _dtype(one["dtype"]) for name, one in spec["tensors"].items()}
     routed = (spec.get("routing") or {}).get("distribution")
-    return ask_of(
-        operation,
-        axes,
-        (dtype,),
-        replace(options, distribution=options.distribution or routed),
-    )
+    ask = ask_of(operation, axes, (), replace(options, distribution=options.distribution or routed))
+    return replace(ask, tensors=tensors)
 
 
 def installed_packages() -> frozenset[str]:
