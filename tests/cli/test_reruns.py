@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kernelindex.cli.main import main
 from kernelindex.runner.plan import load_plan
 from tests.runner.recording.factories import make_batch
 
@@ -19,21 +20,29 @@ RECORD = (
     "pass:backward",
 )
 LIGER = "liger-kernel/LigerFusedMoEFunction"
+PLAN = ("bench", "plan", "moe-mlp", "experts=64", "--device", "cuda:0", "--impl", LIGER)
+EMULATED = ("--protocol", "do-bench-10", "--gradients", "non_leaf", "--buffers", "accumulated")
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter evidence, and a hand-made rerun of Liger on an H200 in both protocols."""
+    home = tmp_path_factory.mktemp("reruns")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KI_RUNNERS", str(home / "runners"))
+        patch.setenv("KI_DB", f"sqlite:///{home / 'ki.db'}")
+        assert main(["import", "starter", "--json"]) == 0
+        for number, more in enumerate((EMULATED, ("--protocol", "quick"))):
+            plan = home / f"{number}.json"
+            assert main([*PLAN, *more, "--out", str(plan)]) == 0
+            folder = make_batch(home / f"batch-{number}", load_plan(plan), base_ns=2_400_000.0)
+            assert main(["bench", "ingest", str(folder), "--approve", "ada"]) == 0
+    return home / "ki.db"
 
 
 @pytest.fixture
-def measured(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """The starter evidence, and a hand-made rerun of Liger on an H200 in both protocols."""
-    monkeypatch.setenv("KI_RUNNERS", str(tmp_path / "runners"))
-    monkeypatch.setenv("KI_DB", f"sqlite:///{tmp_path / 'ki.db'}")
-    assert terminal.ki("import", "starter", "--json").status == 0
-    common = ("bench", "plan", "moe-mlp", "experts=64", "--device", "cuda:0", "--impl", LIGER)
-    emulated = ("--protocol", "do-bench-10", "--gradients", "non_leaf", "--buffers", "accumulated")
-    for number, more in enumerate((emulated, ("--protocol", "quick"))):
-        plan = tmp_path / f"{number}.json"
-        assert terminal.ki(*common, *more, "--out", str(plan)).status == 0
-        folder = make_batch(tmp_path / f"batch-{number}", load_plan(plan), base_ns=2_400_000.0)
-        assert terminal.ki("bench", "ingest", str(folder), "--approve", "ada").status == 0
+def measured(terminal: Terminal, database: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("KI_DB", f"sqlite:///{database}")
     return terminal
 
 
