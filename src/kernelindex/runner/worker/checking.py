@@ -13,7 +13,7 @@ from kernelindex.runner.worker.bench import side_by_side
 from kernelindex.runner.worker.replies import first_refusal, read_details, read_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kernelindex.runner.plan import Point
     from kernelindex.runner.worker.bench import Bench
@@ -98,7 +98,7 @@ def check_draws(judge: Judge, members: Sequence[Member], generation: int) -> Non
         # One answer for all passes of a draw: the reference is the costly part.
         random = bench.random("check", judge.point.id, generation, draw)
         index, offset = random.below(sets), random.below(_OFFSETS)
-        for timed_pass in judge.point.passes:
+        for timed_pass in judge.point.passes if draw == draws[0] else elsewhere(judge.point):
             wrong.update(_check_pass(judge, members, Asked(draw, timed_pass, index, offset)))
     for member in members:
         for timed_pass in member.passes:
@@ -106,6 +106,25 @@ def check_draws(judge: Judge, members: Sequence[Member], generation: int) -> Non
                 member.fail(timed_pass, wrong[member.id, timed_pass])
         if judge.problem is not None:
             member.fail(None, judge.problem)
+
+
+def elsewhere(point: Point) -> tuple[str, ...]:
+    """The passes checked on draws other than the workload's own.
+
+    ``full`` makes what forward and backward make, by the same calls, so it stands for them.
+    """
+    if "full" not in point.passes:
+        return point.passes
+    return tuple(one for one in point.passes if one in ("full", "inference"))
+
+
+def shown_wrong(timed_pass: str, draw: str, point: Point, failed: Iterable[str]) -> set[str]:
+    """The passes that a wrong result refuses: those, too, that ``full`` stood for."""
+    if timed_pass != "full" or draw == point.draws[0]:
+        return {timed_pass}
+    gradients = [name.startswith("grad_") for name in failed]
+    stood_for = {"backward"} if any(gradients) else set()
+    return {"full"} | stood_for | (set() if all(gradients) and gradients else {"forward"})
 
 
 def _load_inputs(bench: Bench, members: Sequence[Member], files: Mapping[str, Any]) -> None:
@@ -141,7 +160,20 @@ def _check_pass(judge: Judge, members: Sequence[Member], asked: Asked) -> Wrong:
         if member.id in files
     }
     journal_check(judge.bench, asked, found, timed=False)
-    return {(name, asked.timed_pass): wrong for name, wrong in found.items() if wrong is not None}
+    return {
+        (name, timed_pass): wrong
+        for name, wrong in found.items()
+        if wrong is not None
+        for timed_pass in shown_wrong(
+            asked.timed_pass, asked.draw, judge.point, _failed(results.get(name))
+        )
+    }
+
+
+def _failed(result: Any) -> list[str]:
+    """Names of the outputs and gradients that a result calls wrong."""
+    outputs = result.get("outputs") if isinstance(result, dict) else None
+    return [name for name, one in (outputs or {}).items() if not one.get("passed")]
 
 
 def journal_check(

@@ -124,18 +124,24 @@ def warm_member(bench: Bench, member: Member, timed_pass: str) -> None:
     member.wall_ns[timed_pass] = reply.wall_ns / calls
 
 
-def examine_member(bench: Bench, member: Member, timed_pass: str) -> None:
-    """Traits, trace and audits, untimed; one that is not supported is left out."""
+def examine_member(bench: Bench, member: Member, timed_pass: str, *, audit: bool) -> None:
+    """Traits, trace and (where ``audit``) audits, untimed; one not supported is left out."""
     for topic in ("traits", "trace"):
         reply = _ask_if_supported(bench, member, timed_pass, topic)
         if reply is not None:
             member.note(topic, timed_pass, read_details(reply))
-    listed = _ask_if_supported(bench, member, timed_pass, "audits") or {}
-    names = listed.get("names")
+    listed = _ask_if_supported(bench, member, timed_pass, "audits") if audit else None
+    names = (listed or {}).get("names")
     for name in names[:50] if isinstance(names, list) else []:
         if timed_pass not in member.open_passes():
             return
         _audit(bench, member, timed_pass, str(name))
+
+
+def audited_passes(bench: Bench, member: Member) -> tuple[str, ...]:
+    """The passes of a member that are audited, drawn with the batch's seed."""
+    wanted = bench.rules.audited_passes or len(member.passes)
+    return tuple(bench.random("audits", member.id).shuffled(member.passes)[:wanted])
 
 
 def _audit(bench: Bench, member: Member, timed_pass: str, name: str) -> None:
@@ -172,12 +178,13 @@ def _ask_if_supported(
 def examine_all(bench: Bench, members: Sequence[Member], *, fully: bool) -> None:
     """Strictly one process at a time: warm up, examine (where ``fully``), check the slope."""
     for member in members:
+        audited = audited_passes(bench, member)
         for timed_pass in member.passes:
             bench.check_time()
             if timed_pass in member.open_passes():
                 warm_member(bench, member, timed_pass)
             if fully:
-                examine_member(bench, member, timed_pass)
+                examine_member(bench, member, timed_pass, audit=timed_pass in audited)
             if timed_pass in member.open_passes():
                 check_slope(member, timed_pass, bench.timeout_s, on_host=bench.plan.device == "cpu")
 
