@@ -97,6 +97,12 @@ class RankingReads(Database):
             rows = BY_KEY.rows(conn, start=key, end=f"{key}g")
         return build_cohort(orjson.loads(rows[0].doc), rows[0].title) if len(rows) == 1 else None
 
+    def cohorts_of_another_profile(self, shape_key: str, profile: str) -> list[CohortRow]:
+        """Cohorts of a shape, with entries, that are of any profile but this one."""
+        with self.reading() as conn:
+            rows = OF_ANOTHER_PROFILE.rows(conn, shape_key=shape_key, profile=profile)
+        return [build_cohort(orjson.loads(row.doc), row.title) for row in rows]
+
     def entries(
         self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()
     ) -> dict[str, list[EntryRow]]:
@@ -185,6 +191,15 @@ BY_KEY = Prepared(
     _current(COHORTS.c.doc, derived.operations.c.title)
     .where(COHORTS.c.key >= bindparam("start"), COHORTS.c.key < bindparam("end"))
     .limit(2)
+)
+
+
+OF_ANOTHER_PROFILE = Prepared(
+    _current(COHORTS.c.doc, derived.operations.c.title)
+    .where(COHORTS.c.shape_key == bindparam("shape_key"), COHORTS.c.profile != bindparam("profile"))
+    .where(COHORTS.c.entry_count > 0)
+    .order_by(COHORTS.c.key)
+    .limit(50)
 )
 
 

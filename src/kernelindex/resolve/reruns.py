@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MOST = 12
 PEAK = "bf16"
-BESIDE = 50
 SINGLE_SAMPLE = "SINGLE_SAMPLE"
 RELATED = "related"
 WEIGHTS = {"leaf": "leaf weights", "non_leaf": "non-leaf weights"}
@@ -86,8 +85,8 @@ def reruns_of(catalog: Reads, run: RunRow, cohort: CohortRow | None) -> tuple[Re
     """The reruns of a reported run, or the reported runs that a controlled one repeats."""
     if cohort is None:
         return ()
-    rows = catalog.cohorts(operation=run.operation, shape_key=run.shape_key, limit=BESIDE)
-    found = find_reruns(catalog, rows, [cohort])
+    others = catalog.cohorts_of_another_profile(run.shape_key, cohort.profile)
+    found = find_reruns(catalog, [cohort, *others], [cohort]) if others else ()
     return tuple(one for one in found if one.line == run.line["id"])
 
 
