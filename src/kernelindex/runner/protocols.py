@@ -52,6 +52,7 @@ PROTOCOLS: Mapping[str, Rules] = {
         switch_warmup_seconds=0.15,
         burst_idle_seconds=0.05,
         command_timeout_seconds=300.0,
+        audited_passes=1,
     ),
     "quick": QUICK,
     **{f"do-bench-{ms}": _do_bench(ms) for ms in DO_BENCH_MS},
