@@ -59,7 +59,7 @@ class Trial:
     """One pass of the own kernel at one shape.
 
     ``status`` is ``passed`` or what went wrong, with ``reason`` and ``text``; ``rivals`` are
-    best first and empty where there is no time to compare.
+    best first and empty where there is no time to compare; ``lost`` says who of them has none.
     """
 
     point: str
@@ -76,6 +76,7 @@ class Trial:
     peak_bytes: int | None
     doubts: tuple[str, ...]
     rivals: tuple[Rival, ...]
+    lost: tuple[str, ...]
 
     @property
     def correct(self) -> bool:
@@ -195,6 +196,11 @@ def _trial(one: Judged, series: Series, digest: str) -> Trial:
         peak_bytes=spec.get("memory", {}).get("peakBytes"),
         doubts=tuple(doubt.code for doubt in entry.doubts) if entry else (),
         rivals=_rivals(one, entry) if entry else (),
+        lost=tuple(
+            f"{row.run.line.title}: {row.run.status.replace('_', ' ')}"
+            for row in one.cohort.excluded
+            if row.run.digest != digest
+        ),
     )
 
 

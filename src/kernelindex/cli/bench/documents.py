@@ -105,6 +105,7 @@ def trial_document(one: Trial) -> dict[str, Any]:
         "peakBytes": one.peak_bytes,
         "doubts": list(one.doubts),
         "loses": one.loses,
+        "noVerdict": list(one.lost),
         "against": [
             {
                 "candidate": rival.id,

@@ -46,6 +46,8 @@ def _print_trial(console: Console, own: str, one: Trial) -> None:
     console.print(clean(time_words(one)))
     if one.rivals:
         console.print(_table(one))
+    for text in one.lost:
+        console.print(f"no verdict against {clean(text)}", style="dim")
 
 
 def time_words(one: Trial) -> str:
