@@ -78,6 +78,7 @@ AUDITED = {
     "cached-by-content": ("inference", "content", "cached_by_content"),
     "cached-by-rolled-content": ("inference", "content", "cached_by_content"),
     "constant-upstream": ("backward", "upstream", "gradient_cached"),
+    "backward-in-forward": ("backward", "upstream", "gradient_cached"),
     "once-a-graph": ("backward", "graph", "gradient_cached"),
     "after-many-calls": ("inference", "calls", "detects_calls"),
     "foresees-next": ("inference", "prediction", "predicts_next"),
