@@ -207,7 +207,7 @@ def _bytes_of(tensor: torch.Tensor) -> memoryview:
     if not flat.numel():
         return memoryview(b"")
     raw = (ctypes.c_ubyte * flat.nbytes).from_address(flat.data_ptr())
-    raw.tensor = flat  # type: ignore[attr-defined]  # the memory lives as long as its view
+    raw.tensor = flat  # the memory lives as long as its view
     return memoryview(raw).cast("B")
 
 

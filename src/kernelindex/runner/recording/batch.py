@@ -49,7 +49,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A whole batch; seed and commitment are None where it ended before they were revealed.
+    """A whole batch; the seed is None where it ended before it was revealed.
 
     The journal has the commitment in either case.
     """
@@ -102,7 +102,7 @@ def read_batch(folder: Path) -> Batch:
         started_at=str(entries[0]["at"]),
         ended_at=str(entries[-1]["at"]),
         seed=_text(seed.get("seed")),
-        seed_commitment=_text(seed.get("commitment")),
+        seed_commitment=_text(seed.get("commitment")) or _commitment(entries),
         journal_head=head,
     )
 
@@ -156,6 +156,11 @@ def _samples(generations: Any) -> tuple[tuple[tuple[float, ...], ...], ...]:
         tuple(tuple(float(value) for value in one) for one in generation)
         for generation in generations
     )
+
+
+def _commitment(entries: list[Mapping[str, Any]]) -> str | None:
+    """What the journal's first line that has one committed to."""
+    return next((str(one["commitment"]) for one in entries if "commitment" in one), None)
 
 
 def _text(value: Any) -> str | None:

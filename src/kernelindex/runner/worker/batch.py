@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -192,7 +191,6 @@ class Batch:
             "worker": {
                 "version": __version__,
                 "python": platform.python_version(),
-                "executable": sys.executable,
                 "system": platform.platform(),
                 "host": platform.node(),
                 "cpus": os.cpu_count(),

@@ -78,7 +78,7 @@ class Conduct:
         examine_all(self.bench, members, fully=self.generation == 0)
         anchor.warm(self.bench.rules.warmup_seconds)
         random = self.bench.random("rounds", self.point.id, self.generation, number)
-        rounds = Rounds(self.bench, judge, members, anchor, random)
+        rounds = Rounds(self.bench, judge, members, anchor, random, self.generation)
         self._say(f"{self.bench.rules.rounds} rounds")
         try:
             rounds.run()

@@ -43,6 +43,7 @@ class Rounds:
     members: Sequence[Member]
     anchor: AnchorProbe
     random: Random
+    generation: int = 0
     orders: list[list[int]] = field(default_factory=list)
     idleness: Idleness = field(default_factory=Idleness)
 
@@ -88,12 +89,17 @@ class Rounds:
         self.bench.journal.write("round", point=self.judge.point.id, round=number, digest=digest)
 
     def _draw_checks(self, rounds: int, checks: int) -> dict[tuple[int, str], Regime]:
-        """Which timed calls are judged: round and member, and the regime within."""
+        """Which timed calls are judged: round and member, and the regime within.
+
+        Regimes take turns in an order drawn for the batch, so that the generations together
+        check every one of them as far as the checks reach.
+        """
         wanted = {}
         for member in self.members:
             regimes = [one for name in member.passes for one in regimes_of(name, self.bench.rules)]
-            for number in self.random.shuffled(range(rounds))[:checks]:
-                wanted[number, member.id] = regimes[self.random.below(len(regimes))]
+            turns = self.bench.random("checked regimes", member.id).shuffled(regimes)
+            for at, number in enumerate(self.random.shuffled(range(rounds))[:checks]):
+                wanted[number, member.id] = turns[(self.generation * checks + at) % len(turns)]
         return wanted
 
     def _measure_member(self, member: Member, checked: Regime | None) -> None:
