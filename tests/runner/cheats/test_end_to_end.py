@@ -26,7 +26,7 @@ def run(entries: list[Entry], device: str, folder: Path) -> list[Score]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1500)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("net", NETS)
 def test_cheats_are_caught_and_twins_pass_on_a_host(net: str, tmp_path: Path) -> None:
     chosen = [one for one in entries_on("cpu") if net_of(one) == net]
