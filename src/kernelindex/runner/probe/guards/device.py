@@ -11,7 +11,8 @@ from kernelindex.runner.cheats.codes import Finding
 if TYPE_CHECKING:
     from kernelindex.runner.probe.timers.driver import Driver
 
-# One look can be an interruption of the host; the audit ``streams`` takes many and a margin of 5 %.
+# One look can be an interruption of the host. Shorter work shows where it writes an output: the
+# copy made on the timed stream at return lacks it.
 LEFT_NS = 1_000_000
 LEFT_SHARE = 0.1
 
