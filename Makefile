@@ -23,6 +23,7 @@ run: answer ## set up, load the starter evidence, answer the workload of record,
 answer: setup ## the same without serving the site
 	@$(KI) catalog rebuild --if-stale
 	@$(KI) import starter
+	@$(KI) import records
 	@$(KI) resolve $(RECORD)
 
 setup: $(VENV)/.core ## install KernelIndex into .venv (no torch)

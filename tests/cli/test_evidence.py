@@ -132,7 +132,8 @@ def test_approving_raises_what_was_imported_and_revoking_lowers_it(
     said = ("--name", "box", "--owner", "ada", "--host", "h1", "--reason", "ours")
     assert terminal.ki("evidence", "keys", "approve", key, *said).status == 0
     assert terminal.ki("runs", "--json").data["runs"][0]["evidence"] == "verified"
-    (approval,) = terminal.ki("evidence", "keys", "list", "--json").data["approvals"]
+    approvals = terminal.ki("evidence", "keys", "list", "--json").data["approvals"]
+    (approval,) = [one for one in approvals if one["public_key"] == key]
     assert (approval["approved"], approval["actor"]) == (True, "op")
     assert terminal.ki("evidence", "keys", "revoke", key, "--reason", "lost").status == 0
     assert terminal.ki("runs", "--json").data["runs"][0]["evidence"] == "reproducible"

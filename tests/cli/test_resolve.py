@@ -171,7 +171,7 @@ def test_an_interval_sets_the_digits(terminal: Terminal) -> None:
 def test_many_groups_are_an_overview_with_what_sets_them_apart(terminal: Terminal) -> None:
     terminal.width(80)
     pairs = []
-    for experts in (8, 16, 32, 64):
+    for experts in (8, 16, 32, 64, 128):
         row = cohort_row(str(experts), axes={**RECORD, "experts": experts})
         slow = entry_row(row, "slow", position=2, rank_low=2, rank_high=2, ratio_to_leader=1.5)
         pairs.append((row, [entry_row(row), slow]))
@@ -179,12 +179,13 @@ def test_many_groups_are_an_overview_with_what_sets_them_apart(terminal: Termina
     assert max(map(len, outcome.out.splitlines())) <= 80
     rows = [line.split() for line in outcome.out.splitlines() if line.startswith("experts=")]
     assert rows == [
-        [f"experts={experts}", "Liger", "5.75", "ms", "1.50x", "2"] for experts in (8, 16, 32, 64)
+        [f"experts={experts}", "Liger", "5.75", "ms", "1.50x", "2"]
+        for experts in (8, 16, 32, 64, 128)
     ]
-    assert "4 groups fit, never ranked together: 4 shapes, backward pass" in outcome.out
-    assert "Liger leads 4 of the 4 shown." in " ".join(outcome.out.split())
+    assert "5 groups fit, never ranked together: 5 shapes, backward pass" in outcome.out
+    assert "Liger leads 5 of the 5 shown." in " ".join(outcome.out.split())
     full = terminal.ki("resolve", "fused-moe", "gpu:H100", "--full", catalog=FakeCatalog(pairs))
-    assert full.out.count("rank  what ran") == 4
+    assert full.out.count("rank  what ran") == 5
 
 
 def test_suggestions_are_commands_to_paste(terminal: Terminal) -> None:

@@ -20,7 +20,8 @@ def test_the_transcript_is_what_the_command_prints(
     assert shown is not None
     monkeypatch.setenv("KI_DB", f"sqlite:///{tmp_path}/ki.db")
     monkeypatch.setenv("COLUMNS", "100")
-    assert main(["import", "starter", "--json"]) == 0
+    for source in ("starter", "records"):
+        assert main(["import", source, "--json"]) == 0
     capsys.readouterr()
     assert main(shown[1].split()) == 0
     printed = capsys.readouterr().out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.policy.facts import Profile
 from kernelindex.resolve.blocks import pass_rank
 from kernelindex.resolve.matching import differences, is_asked_metric
 from kernelindex.resolve.nearest import MAX_NEAREST, rank_near
@@ -38,8 +39,8 @@ class Findings:
     def in_reading_order(self, entries: Mapping[str, Sequence[EntryRow]]) -> Findings:
         """The same with the shown cohorts ordered for a reader.
 
-        By operation, pass, device and axes; of groups that differ in none of them the one
-        with the best first entry comes first.
+        By operation, pass, device and axes; of groups that differ in none of them controlled
+        ones come first, then the one with the best first entry.
         """
         known = [row for row in self.fits if row.key in entries]
         rest = [row for row in self.fits if row.key not in entries]
@@ -50,7 +51,8 @@ class Findings:
             best = -first.value if row.direction == "higher" else first.value
             axes = tuple(sorted(row.axes.items()))
             label = str(row.device.get("label", ""))
-            return (slugs.index(row.operation), pass_rank(row.timed_pass), label, axes, best)
+            setting = (slugs.index(row.operation), pass_rank(row.timed_pass), label, axes)
+            return (*setting, row.profile != Profile.CONTROLLED, best)
 
         return replace(self, fits=(*sorted(known, key=place), *rest))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelindex.policy.facts import Profile
 from kernelindex.registry.operations import load_operations
 from kernelindex.resolve.answer import Suggestion
 from kernelindex.resolve.blocks import PASS_ORDER
@@ -35,10 +36,7 @@ def _missing(meaning: Meaning, findings: Findings) -> Iterator[str]:
     if not findings.fits:
         yield "This exact workload has not been measured here; a run of it would answer."
         return
-    unverified = [row for row in findings.fits if not is_verified(row)]
-    if unverified:
-        labels = list(dict.fromkeys(str(row.device.get("label")) for row in unverified))
-        yield f"No controlled rerun on {listed(labels, 'or')}; one would confirm or contradict it."
+    yield from _not_rerun(findings)
     alone = sum(row.only_result for row in findings.fits)
     if alone:
         groups = "1 group has" if alone == 1 else f"{alone} groups have"
@@ -50,6 +48,26 @@ def _missing(meaning: Meaning, findings: Findings) -> Iterator[str]:
             yield "Some sources do not say which pass they timed."
         elif absent:
             yield f"Not measured as a pass of its own: {listed(absent)}."
+
+
+def _not_rerun(findings: Findings) -> Iterator[str]:
+    """Cards without a controlled run, and cards whose controlled runs are not verified."""
+    verified = {_label(row) for row in findings.fits if is_verified(row)}
+    rerun = {_label(row) for row in findings.fits if row.profile == Profile.CONTROLLED}
+    labels = list(dict.fromkeys(_label(row) for row in findings.fits))
+    bare = [one for one in labels if one not in verified | rerun]
+    if bare:
+        yield f"No controlled rerun on {listed(bare, 'or')}; one would confirm or contradict it."
+    unverified = [one for one in labels if one in rerun - verified]
+    if unverified:
+        yield (
+            f"The controlled runs on {listed(unverified)} are not verified; a run's page says"
+            " what it lacks."
+        )
+
+
+def _label(row: CohortRow) -> str:
+    return str(row.device.get("label"))
 
 
 def suggest(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ImplementationRef,
         Range,
     )
+    from kernelindex.resolve.numbers import Scale
 
 INLINE_DOUBTS = 2
 
@@ -29,10 +30,20 @@ def setting_words(cohort: CohortHead) -> tuple[str, ...]:
     """What is equal in all rows of a cohort: device, pass, protocol, version, metric."""
     metric = cohort.metric
     timed = "pass not stated" if cohort.timed_pass == "unstated" else cohort.timed_pass
-    version = (cohort.protocol.version or "") if cohort.profile == "controlled" else ""
     what = f"{metric.statistic} {metric.metric}"
-    parts = (cohort.hardware.label, timed, cohort.protocol.name, version, what)
+    parts = (cohort.hardware.label, timed, *_protocol_words(cohort), what)
     return tuple(part for part in parts if part)
+
+
+def _protocol_words(cohort: CohortHead) -> tuple[str, ...]:
+    """The source's harness, or our protocol with its regime."""
+    protocol = cohort.protocol
+    if cohort.profile != "controlled":
+        return (protocol.name,)
+    rules = protocol.rules
+    regime = [rules[name] for name in ("cache", "load", "execution") if name in rules]
+    weights = f"{rules['gradients'].replace('_', '-')} weights" if "gradients" in rules else ""
+    return (f"controlled protocol {protocol.version or ''}".rstrip(), *regime, weights)
 
 
 def rank_words(entry: Entry, entries: Sequence[Entry]) -> str:
@@ -94,6 +105,15 @@ def half_width(entry: Entry) -> float | None:
     """Half of the entry's 95 % interval, in the stored unit."""
     interval = entry.run.interval
     return (interval.high - interval.low) / 2 if interval else None
+
+
+def interval_words(entry: Entry, scale: Scale) -> str:
+    """The entry's 95 % interval in a table's unit, or nothing."""
+    interval = entry.run.interval
+    if interval is None:
+        return ""
+    half = (interval.high - interval.low) / 2
+    return f"{scale.show(interval.low, half)}-{scale.show(interval.high, half)}"
 
 
 def doubt_words(doubt: DoubtRef, beside_ns: float | None = None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
+from kernelindex.policy.facts import Profile
 from kernelindex.resolve.matching import differences
 from kernelindex.resolve.wording import cohort_summary, is_verified, lead_words, line_name, listed
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from kernelindex.resolve.request import Request
     from kernelindex.resolve.settled import Settled
 
-MAX_GROUPS = 3
+MAX_GROUPS = 4
 
 Entries = Mapping[str, Sequence[EntryRow]]
 
@@ -75,7 +76,10 @@ def _trust(fits: Sequence[CohortRow], entries: Entries) -> str:
     """How far the groups together may be trusted."""
     levels = {entry.evidence for row in fits for entry in entries.get(row.key, ())}
     words = f"All {levels.pop()}" if len(levels) == 1 else "Evidence differs"
-    return f"{words}{'' if any(map(is_verified, fits)) else '; none rerun'}."
+    if any(map(is_verified, fits)):
+        return f"{words}."
+    rerun = any(row.profile == Profile.CONTROLLED for row in fits)
+    return f"{words}; {'none verified' if rerun else 'none rerun'}."
 
 
 def _spread(fits: Sequence[CohortRow]) -> str:
@@ -117,11 +121,17 @@ def _setting(row: CohortRow, others: Sequence[CohortRow]) -> str:
     label, timed = str(row.device.get("label", "")), row.timed_pass
     words = label if timed == "unstated" else f"{label} {timed}"
     rivals = {
-        str(one.protocol.get("name"))
+        _protocol(one)
         for one in others
         if (one.device.get("label"), one.timed_pass) == (label, timed)
     }
-    return f"{words} ({row.protocol.get('name')})" if len(rivals) > 1 else words
+    return f"{words} ({_protocol(row)})" if len(rivals) > 1 else words
+
+
+def _protocol(row: CohortRow) -> str:
+    """The source's harness, or that it was our own controlled protocol."""
+    controlled = row.profile == Profile.CONTROLLED
+    return "controlled" if controlled else str(row.protocol.get("name"))
 
 
 def _nearest(meaning: Meaning, findings: Findings, entries: Entries) -> str:

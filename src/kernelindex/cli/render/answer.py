@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kernelindex.resolve.answer import Answer, CohortHead, NearMiss, Slot
 
-FEW_COHORTS = 3
+FEW_COHORTS = 4
 MAX_NEAR = 5
 MAX_EXCLUDED = 5
 MAX_SUGGESTIONS = 4

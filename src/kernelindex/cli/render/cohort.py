@@ -10,6 +10,7 @@ from kernelindex.resolve.numbers import scale_for
 from kernelindex.resolve.row_words import (
     half_width,
     inline_doubts,
+    interval_words,
     is_memory_bound,
     least_ns,
     memory_words,
@@ -68,6 +69,7 @@ def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Tabl
         Column("rank"),
         Column("what ran", flexible=True),
         Column(scale.unit or cohort.metric.metric, "right"),
+        Column("95 % interval"),
         Column("ratio", "right"),
         Column("TB/s" if by_memory else "TFLOP/s", "right"),
         Column("% nominal", "right"),
@@ -81,6 +83,7 @@ def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Tabl
         [rank_words(entry, entries) for entry in entries],
         [" · ".join(map(clean, path_words(e.implementation, e.revision))) for e in entries],
         align_decimal([scale.show(e.run.primary.value, half_width(e)) for e in entries]),
+        [interval_words(entry, scale) for entry in entries],
         align_decimal([ratio_words(entry) for entry in entries]),
         align_decimal([rate_words(entry, by_memory=by_memory) for entry in entries]),
         align_decimal(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kernelindex.resolve.answer import Answer, Cohort
     from kernelindex.resolve.use import Use
 
-FEW_GROUPS = 3
+FEW_GROUPS = 4
 MOST_ROWS = 20
 MOST_USED = 8
 UNREADABLE = 400
