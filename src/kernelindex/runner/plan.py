@@ -47,7 +47,7 @@ class Rules:
 
     ``half_width_target`` is relative, of the 95 % interval of every pair with the first
     candidate; ``max_generations`` are run only while it is not reached. ``audited_passes``
-    passes of each candidate, drawn by the batch, are audited in the first generation; 0: all.
+    passes of each candidate, drawn by the batch, are audited in the first generation; None: all.
     """
 
     generations: int = 3
@@ -69,7 +69,7 @@ class Rules:
     burst_idle_seconds: float = 0.1
     command_timeout_seconds: float = 120.0
     checks_per_generation: int = 2
-    audited_passes: int = 0
+    audited_passes: int | None = None
     pad_bytes: int = 64 << 20
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class Rules:
         _need(self.rotation_sets >= 1, "rotationSets of at least 1")
         _need(self.command_timeout_seconds > 0, "commandTimeoutSeconds above 0")
         _need(self.checks_per_generation >= 0, "checksPerGeneration of 0 or more")
-        _need(self.audited_passes >= 0, "auditedPasses of 0 or more")
+        _need((self.audited_passes or 0) >= 0, "auditedPasses of 0 or more, or null")
         _need(min(self.pad_bytes, self.burst_samples) >= 0, "padBytes, burstSamples >= 0")
         _need_some_of(self.cache, CACHE, "cache")
         _need_some_of(self.load, LOAD, "load")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 GPU_SIZES = ((2_000, 8), (20_000, 3), (200_000, 3), (2_000_000, 3))
 """Rows and percent of more work: about 5, 45, 420 µs and 4.2 ms at 4 TB/s."""
 
-CPU_SIZES = ((500, 30),)
+CPU_SIZES = ((500, 30), (2_000, 30))
+WIDTH = 140
 
 
 def main() -> int:
@@ -81,7 +82,7 @@ def show(results: Iterable[StudyResult]) -> None:
             str(one.different.verdicts.get("SLOWER", 0)),
             f"{median(one.different.ratios):.4f}" if one.different.ratios else "",
         )
-    Console().print(table)
+    Console(width=WIDTH).print(table)
 
 
 def _same(tally: Tally) -> tuple[str, ...]:

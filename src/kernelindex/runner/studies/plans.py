@@ -47,7 +47,7 @@ def study_plan(
         device=device,
         purpose="study",
         time_budget_seconds=time_budget_seconds,
-        rules=rules or Rules(load=("burst",), checks_per_generation=1),
+        rules=rules or Rules(load=("burst",), checks_per_generation=1, audited_passes=0),
         points=tuple(_point(size) for size in sizes),
     )
 

@@ -12,6 +12,9 @@ from kernelindex.policy.verdicts import Verdict, VerdictKind, compare_samples
 from kernelindex.runner.recording.batch import Series, read_batch
 from kernelindex.stats import median, round_medians
 
+# An unstable candidate is measured as well; a study that left it out would flatter itself.
+MEASURED = frozenset(("passed", "unstable"))
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
@@ -58,7 +61,7 @@ def read_study(folder: Path) -> tuple[StudyResult, ...]:
     batch = read_batch(folder)
     points: dict[str, list[Series]] = defaultdict(list)
     for series in batch.series:
-        if series.status == "passed":
+        if series.status in MEASURED:
             points[series.point.id].append(series)
     return tuple(
         _judge_point(name, group, batch.calibration, batch.id) for name, group in points.items()

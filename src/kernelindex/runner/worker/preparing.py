@@ -140,8 +140,9 @@ def examine_member(bench: Bench, member: Member, timed_pass: str, *, audit: bool
 
 def audited_passes(bench: Bench, member: Member) -> tuple[str, ...]:
     """The passes of a member that are audited, drawn with the batch's seed."""
-    wanted = bench.rules.audited_passes or len(member.passes)
-    return tuple(bench.random("audits", member.id).shuffled(member.passes)[:wanted])
+    return tuple(
+        bench.random("audits", member.id).shuffled(member.passes)[: bench.rules.audited_passes]
+    )
 
 
 def _audit(bench: Bench, member: Member, timed_pass: str, name: str) -> None:
