@@ -47,7 +47,8 @@ class Rules:
 
     ``half_width_target`` is relative, of the 95 % interval of every pair with the first
     candidate; ``max_generations`` are run only while it is not reached. ``audited_passes``
-    passes of each candidate, drawn by the batch, are audited in the first generation; None: all.
+    passes of each candidate, drawn by the batch, are audited in the first generation (None: all);
+    candidates from a file are audited in all.
     """
 
     generations: int = 3

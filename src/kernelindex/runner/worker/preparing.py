@@ -139,10 +139,12 @@ def examine_member(bench: Bench, member: Member, timed_pass: str, *, audit: bool
 
 
 def audited_passes(bench: Bench, member: Member) -> tuple[str, ...]:
-    """The passes of a member that are audited, drawn with the batch's seed."""
-    return tuple(
-        bench.random("audits", member.id).shuffled(member.passes)[: bench.rules.audited_passes]
-    )
+    """The passes of a member that are audited, drawn with the batch's seed.
+
+    A file of somebody's own is audited in every pass, whatever the rules say.
+    """
+    wanted = None if member.candidate.file else bench.rules.audited_passes
+    return tuple(bench.random("audits", member.id).shuffled(member.passes)[:wanted])
 
 
 def _audit(bench: Bench, member: Member, timed_pass: str, name: str) -> None:
