@@ -30,6 +30,11 @@ DEFAULT_SECONDS = 540.0
     "--approve", "actor", metavar="NAME", envvar="KI_ACTOR",
     help="Approve this machine's key in this index, as the operator of that name.",
 )  # fmt: skip
+@click.option(
+    "--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+    help="This machine, or a Ray cluster: one batch a shape, one whole GPU each.",
+)  # fmt: skip
+@click.option("--address", default="auto", show_default=True, help="The Ray cluster's address.")
 @json_option
 @db_option
 @click.pass_context
@@ -39,6 +44,8 @@ def command(
     words: tuple[str, ...],
     runner_name: str | None,
     actor: str | None,
+    executor: str,
+    address: str,
     protocol: str | None,
     budget: float | None,
     as_json: bool,
@@ -59,6 +66,10 @@ def command(
     """  # noqa: D301 (click reads backspace)
     rules = {name: asked.pop(name) for name in RULE_NAMES}
     choices = choose_here(ctx, words, **asked)
+    if executor == "ray":
+        planning = {"protocol": protocol, "budget": budget, **rule_changes(**rules)}
+        device = make_options(**asked).device
+        return _on_cluster(ctx, choices, address, device, runner_name, actor, as_json, planning)
     folder, runner = measure(
         choices,
         device=make_options(**asked).device,
@@ -74,6 +85,45 @@ def command(
     show_published(published, choices, as_json=as_json)
     passed = any(one.cohort.entries for one in published.ingested.judged)
     return OK if passed else FAILED
+
+
+def _on_cluster(
+    ctx: click.Context,
+    choices: list[Choice],
+    address: str,
+    device: str,
+    runner_name: str | None,
+    actor: str | None,
+    as_json: bool,
+    planning: dict[str, Any],
+) -> int:
+    """Every point as a batch of its own on a Ray cluster."""
+    from kernelindex.cli.bench.fleet import measure_on_cluster, run_and_publish
+
+    protocol, budget = planning.pop("protocol"), planning.pop("budget")
+    tasks, runner, executor = measure_on_cluster(
+        choices,
+        address=address,
+        device=device,
+        runner_name=runner_name,
+        protocol=protocol or usual_protocol(device),
+        time_budget_seconds=budget or DEFAULT_SECONDS,
+        **planning,
+    )
+    sound = run_and_publish(
+        tasks,
+        runner,
+        executor,
+        open_catalog(ctx, create=True),
+        actor=actor,
+        show=lambda published: show_published(published, choices, as_json=as_json),
+    )
+    return OK if sound else FAILED
+
+
+def usual_protocol(device: str) -> str:
+    """Quick on a CPU, that of records on a GPU."""
+    return "quick" if device == "cpu" else "records"
 
 
 RULE_NAMES = ("generations", "rounds", "round_seconds", "cache", "load")
@@ -133,7 +183,7 @@ def measure(
         number=next_number(runner),
         device=device,
         purpose=purpose,
-        protocol=protocol or ("quick" if device == "cpu" else "records"),
+        protocol=protocol or usual_protocol(device),
         time_budget_seconds=budget or DEFAULT_SECONDS,
         **rules,
     )
