@@ -22,6 +22,7 @@ from tests.evidence.factories import ALICE, BOB, Batch
 TRAINING = ("forward", "backward", "full")
 UNSIGNED = "a signature by a runner key this index approved"
 CALIBRATION = "a calibration inside its limits"
+SPIN = f"{CALIBRATION}: twice_the_spin 1.926, wanted 1.96 to 2.04"
 ALONE = "a run of another owner, host and GPU within 3 % through the anchor"
 
 
@@ -77,7 +78,7 @@ def test_what_was_approved_first_needs_no_second_word(catalog_url: str) -> None:
 @pytest.mark.parametrize(
     ("batch", "missing"),
     [
-        (Batch(within_limits=False), CALIBRATION),
+        (Batch(within_limits=False), SPIN),
         (
             Batch(run={"correctness": {"comparator": "c", "timedCallsChecked": 1}}),
             "correctness asserted and passed",
@@ -95,6 +96,44 @@ def test_each_failing_part_is_said(sqlite_url: str, batch: Batch, missing: str) 
         assert missing in lacking
         if "elsewhere" not in str(batch.protocol):
             assert any(missing in problem for problem in report.problems)
+
+
+def chained(anchors_ns: list[float]) -> list[bytes]:
+    """Bundles of one runner, each following the one before, whose anchors took that long."""
+    found: list[bytes] = []
+    previous = None
+    for number, anchor_ns in enumerate(anchors_ns, start=1):
+        batch = Batch(number=number, previous=previous, anchor_ns=anchor_ns, seed=number)
+        sealed = batch.but(candidates={"only": 1e5}).seal()
+        found.append(sealed.data)
+        previous = sealed.record_digest
+    return found
+
+
+def by_batch(catalog: Catalog) -> dict[int, tuple[str, tuple[str, ...]]]:
+    rows = catalog.runs().rows
+    numbers = {row.digest: catalog.evidence(row.digest)[0].finding["number"] for row in rows}
+    return {numbers[row.digest]: (row.evidence, row.evidence_missing) for row in rows}
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_batch_unlike_the_earlier_ones_of_its_runner_is_not_verified(
+    sqlite_url: str, backwards: bool
+) -> None:
+    bundles = chained([5e5, 5.01e5, 5e5, 4.99e5, 5e5, 6e5, 5e5])
+    with Catalog.create(sqlite_url) as catalog:
+        trust(catalog)
+        for data in reversed(bundles) if backwards else bundles:
+            import_records(catalog, *find_source("evidence").read(data))
+        found = by_batch(catalog)
+        level, (missing,) = found.pop(6)
+        assert level == "reproducible"
+        assert missing.startswith(
+            "a calibration inside its limits: ns of kernelindex/anchor-matmul 5.999e+05, by 5"
+            " earlier batches wanted 4.925e+05 to 5.075e+05"
+        )
+        assert set(found.values()) == {("verified", (ALONE,))}
+        assert check(catalog) == []
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from kernelindex.evidence.samples import summarize
 from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
 from kernelindex.manifests import V1ALPHA1, V1ALPHA2, Manifest, parse
 from kernelindex.stats import Random
+from tests.support.selfchecks import make_selfcheck
 
 ALICE = Signer.from_seed(b"a" * 32)
 BOB = Signer.from_seed(b"b" * 32)
@@ -105,7 +106,7 @@ def make_implementation(name: str) -> Manifest:
 
 @dataclass(frozen=True)
 class Batch:
-    """What a batch is like; ``candidates`` maps names to their times in ns."""
+    """What a batch is like; ``candidates`` maps names to times in ns, ``checks`` to values."""
 
     signer: Signer = ALICE
     number: int = 1
@@ -115,6 +116,7 @@ class Batch:
     noise: float = 0.001
     outcome: str = "complete"
     within_limits: bool = True
+    checks: dict[str, float] = field(default_factory=dict)
     identity: dict[str, str] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
     full_ratio: float = 1.0
@@ -193,7 +195,7 @@ def make_files(batch: Batch) -> tuple[dict[str, bytes], BatchRecord]:
     commitment = sha256(seed.encode())
     journal, head = make_journal("started", f"seed {commitment}", "ended")
     files = {
-        bundle.PLAN: dump({"number": batch.number}),
+        bundle.PLAN: dump({"number": batch.number, "device": "cuda:0"}),
         bundle.JOURNAL: journal,
         bundle.SEED: dump({"seed": seed, "commitment": commitment}),
         bundle.FACTS: dump({"python": "3.12"}),
@@ -228,8 +230,10 @@ def make_calibration(batch: Batch) -> dict[str, Any]:
         [batch.anchor_ns * (1 + batch.noise * random.normal()) for _ in range(ROUNDS)]
         for _ in range(GENERATIONS)
     ]
+    usual = {} if batch.within_limits else {"twice_the_spin": 1.926}
     return {
         "withinLimits": batch.within_limits,
+        "selfchecks": [make_selfcheck(**(batch.checks or usual))],
         "floor": [[5e3, 0.02], [5e4, 0.005], [5e5, 0.003]],
         "tickNs": 32.0,
         "anchor": {

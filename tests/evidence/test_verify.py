@@ -49,6 +49,18 @@ def test_a_sound_bundle_holds_and_says_what_is_in_it() -> None:
     assert document["files"] == len(archive.unpack(sound())) - 1
 
 
+def test_the_calibration_is_judged_by_its_numbers() -> None:
+    assert verify(sound(), None).calibration_problems == ()
+    outside = verify(Batch(within_limits=False).seal().data, None)
+    assert outside.ok
+    assert outside.calibration_problems == ("twice_the_spin 1.926, wanted 1.96 to 2.04",)
+    lying = verify(Batch(within_limits=True, checks={"known_bytes": 1.5}).seal().data, None)
+    assert lying.ok
+    assert lying.calibration_problems == ("known_bytes 1.5, wanted 0.4 to 1.02",)
+    modest = verify(Batch(within_limits=False, checks={"a_a": 1.0}).seal().data, None)
+    assert modest.calibration_problems == ("its runner says that it was outside its limits",)
+
+
 def test_equal_batches_give_equal_bundles() -> None:
     assert Batch(passes=TRAINING).seal() == Batch(passes=TRAINING).seal()
 

@@ -133,6 +133,17 @@ def test_a_form_factor_nobody_knows_stays_a_class_of_its_own() -> None:
     assert (device.family, device.form_factor) == ("H100", "runner:X")
 
 
+def test_a_slice_and_confidential_computing_split_the_device_class() -> None:
+    hardware = {**ENVIRONMENT["hardware"], "migProfile": "none", "confidentialComputing": False}
+    device = read(environment={**ENVIRONMENT, "hardware": hardware}, version=V2).device
+    assert (device.mig, device.confidential) == ("none", "off")
+    hardware |= {"migProfile": "1g.18gb", "confidentialComputing": True}
+    device = read(environment={**ENVIRONMENT, "hardware": hardware}, version=V2).device
+    assert (device.mig, device.confidential) == ("1g.18gb", "on")
+    unsaid = read(version=V2).device
+    assert (unsaid.mig, unsaid.confidential) == ("unstated", "unstated")
+
+
 def test_the_stack_is_every_stated_version_in_order() -> None:
     software = {
         "driver": "580",

@@ -12,11 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, select, union_all
+from sqlalchemy import bindparam, func, select, union_all
 
 from kernelindex.catalog import bulk, facts_codec
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.policy.cohorts import cohort_key, shape_key
+from kernelindex.policy.control_chart import judge_in_order
 from kernelindex.policy.facts import Profile
 from kernelindex.policy.levels import EvidenceFacts, Replication, missing_for_verified
 from kernelindex.policy.siblings import TRAINING, sibling_passes
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 Numbers = dict[tuple[str, int], set[str]]
 """(key digest, batch number) -> digests of the records that are here."""
+Unlike = dict[str, tuple[str, ...]]
+"""Record digest of a batch -> in words, what of it is outside its runner's control chart."""
 
 
 def load_evidence(
@@ -53,8 +56,9 @@ def load_evidence(
     approvals = read_approvals(conn)
     keys = {one["key"] for several in findings.values() for one in several}
     numbers = _numbers(conn, keys, staged=staged)
+    unlike = _unlike_before(conn, keys, staged=staged)
     found = {
-        digest: _strongest(_evidence(one, approvals, numbers) for one in several)
+        digest: _strongest(_evidence(one, approvals, numbers, unlike) for one in several)
         for digest, several in findings.items()
     }
     return _with_replications(found, controlled)
@@ -105,8 +109,37 @@ def _numbers(conn: Connection, keys: set[str], *, staged: bool) -> Numbers:
     return found
 
 
+def _unlike_before(conn: Connection, keys: set[str], *, staged: bool) -> Unlike:
+    """Every batch of these keys against the earlier ones of its runner and device that are here.
+
+    One whose self-checks failed says nothing of the usual, and is held against none.
+    """
+    bundles: dict[str, dict[str, Any]] = {}
+    for table in _with_twin(truth.evidence_findings, staged):
+        # All findings of a bundle hold the same of its batch: one of them is enough.
+        one = func.min(table.c.finding)
+        for part in bulk.chunks(sorted(keys), bulk.IN_CHUNK):
+            query = select(table.c.bundle_digest, one).where(table.c.key_digest.in_(part))
+            for bundle, text in conn.execute(query.group_by(table.c.bundle_digest)):
+                bundles[bundle] = orjson.loads(text)
+    series: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for _, finding in sorted(bundles.items()):
+        if finding["withinLimits"] and finding.get("chart"):
+            series[finding["key"], finding["device"]].append(finding)
+    found: Unlike = {}
+    for batches in series.values():
+        batches.sort(key=lambda finding: finding["number"])
+        verdicts = judge_in_order(finding["chart"] for finding in batches)
+        for finding, verdict in zip(batches, verdicts, strict=True):
+            found[finding["record"]] = tuple(one.text for one in verdict.outside)
+    return found
+
+
 def _evidence(
-    finding: Mapping[str, Any], approvals: Mapping[str, Approval], numbers: Numbers
+    finding: Mapping[str, Any],
+    approvals: Mapping[str, Approval],
+    numbers: Numbers,
+    unlike: Unlike,
 ) -> EvidenceFacts:
     approval = approvals.get(finding["key"])
     identity = (finding["owner"], finding["host"])
@@ -118,6 +151,10 @@ def _evidence(
         ),
         correctness_passed=finding["correct"],
         calibration_within_limits=finding["withinLimits"],
+        calibration_problems=(
+            *finding.get("calibration", ()),
+            *unlike.get(finding["record"], ()),
+        ),
         lacks=tuple(finding["lacks"]),
         owner=finding["owner"],
         host=finding["host"],
@@ -146,7 +183,7 @@ def _strongest(several: Iterable[EvidenceFacts]) -> EvidenceFacts:
         key=lambda one: (
             one.signed_by_approved_key,
             one.correctness_passed,
-            one.calibration_within_limits,
+            one.calibrated,
             -len(one.lacks),
             one.unproven_batch is None,
         ),

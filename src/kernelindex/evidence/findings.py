@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from kernelindex.evidence import bundle
+from kernelindex.evidence.calibration import chart_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +17,19 @@ if TYPE_CHECKING:
     from kernelindex.manifests import Manifest
 
 
-def finding_of(report: VerifyReport, one: RunReport, run: Manifest) -> dict[str, Any]:
-    """The finding of one run of a bundle without faults; ``key`` is the key's digest."""
+def findings_of(contents: Contents, report: VerifyReport) -> dict[str, dict[str, Any]]:
+    """Run digest -> its finding, for a bundle without faults."""
+    chart = chart_of(contents)
+    return {
+        one.digest: _finding(report, one, contents.manifests[one.digest], chart)
+        for one in report.runs
+    }
+
+
+def _finding(
+    report: VerifyReport, one: RunReport, run: Manifest, chart: Mapping[str, float]
+) -> dict[str, Any]:
+    """``key`` is the key's digest; ``chart`` has the batch's values for the control chart."""
     assert report.statement is not None
     assert report.key is not None
     runner, batch = report.statement.runner, report.statement.batch
@@ -32,7 +44,9 @@ def finding_of(report: VerifyReport, one: RunReport, run: Manifest) -> dict[str,
         "previous": batch.previous_digest,
         "record": report.statement.digest,
         "outcome": batch.outcome,
-        "withinLimits": report.statement.calibration["withinLimits"],
+        "withinLimits": not report.calibration_problems,
+        "calibration": list(report.calibration_problems),
+        "chart": dict(chart),
         "isolation": dict(report.statement.isolation),
         "correct": one.correct,
         "lacks": list(one.lacks),

@@ -63,7 +63,8 @@ class RunReport:
 class VerifyReport:
     """Whether a bundle is evidence, offline: by its bytes and public keys alone.
 
-    ``key`` is the one that signed; ``runs`` is empty where there is a fault.
+    ``key`` is the one that signed. ``calibration_problems`` says what of the calibration is
+    not inside its limits, by its raw numbers. It and ``runs`` are empty where there is a fault.
     """
 
     digest: str
@@ -72,6 +73,7 @@ class VerifyReport:
     statement: Statement | None = None
     key: PublicKey | None = None
     runs: tuple[RunReport, ...] = ()
+    calibration_problems: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -91,6 +93,7 @@ class VerifyReport:
             "runner": asdict(statement.runner) if statement else None,
             "batch": asdict(statement.batch) if statement else None,
             "calibration": dict(statement.calibration) if statement else None,
+            "calibrationProblems": list(self.calibration_problems),
             "isolation": dict(statement.isolation) if statement else None,
             "toolchain": dict(statement.toolchain) if statement else None,
             "files": len(statement.subjects) if statement else 0,

@@ -13,6 +13,7 @@ import orjson
 
 from kernelindex.errors import CanonicalError, EvidenceError, ManifestError
 from kernelindex.evidence import archive, bundle, dsse
+from kernelindex.evidence.calibration import problems_of
 from kernelindex.evidence.report import Fault, VerifyReport
 from kernelindex.evidence.runs import Contents, run_faults, run_reports
 from kernelindex.evidence.statement import parse_statement
@@ -58,6 +59,7 @@ def open_bundle(
         statement=statement,
         key=key,
         runs=run_reports(contents) if sound else (),
+        calibration_problems=problems_of(contents) if sound else (),
     )
     return report, contents if sound else None
 

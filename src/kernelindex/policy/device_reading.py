@@ -38,13 +38,13 @@ def read_device(spec: Spec) -> DeviceClass:
         architecture=_architecture(hardware["architecture"], match),
         form_factor=form_factor,
         memory=format_bytes(memory_bytes) if memory_bytes else UNSTATED,
-        mig=match.mig or UNSTATED,
+        mig=match.mig or hardware.get("migProfile") or UNSTATED,
         count=_text(hardware.get("count")),
         interconnect=_text(hardware.get("interconnect")),
         ecc=_switch(settings.get("eccEnabled"), "on", "off"),
         power_limit=_power(settings.get("powerLimitWatts") or match.power_limit_watts),
         clock_policy=_switch(settings.get("clocksLocked"), "locked", "free"),
-        confidential=_switch(settings.get("confidentialComputing"), "on", "off"),
+        confidential=_switch(hardware.get("confidentialComputing"), "on", "off"),
         label=_label(product, match, stated_form),
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+from kernelindex.policy.control_chart import PROVISIONAL_BATCHES
 from kernelindex.policy.facts import UNSTATED, Doubt, RunFacts
 from kernelindex.policy.limits import (
     above_physical_floor,
@@ -60,7 +61,6 @@ STALE_DAYS = 365
 BUSY_SHARE = 0.8
 CLOCK_SPREAD = 0.03
 LEAST_TICKS = 50
-PROVISIONAL_BATCHES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

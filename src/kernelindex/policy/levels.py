@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REPLICATION_TOLERANCE = 0.03
+CALIBRATED = "a calibration inside its limits"
+MOST_PROBLEMS = 5
 TOOLKITS = frozenset(("cuda", "rocm", "hip"))
 SYSTEM = frozenset(("driver", "os", "kernel"))
 """Names in a stack that are neither toolkit nor framework."""
@@ -45,6 +47,7 @@ class EvidenceFacts:
 
     The first four add to what a run's manifests state; the next three make it verified,
     where ``lacks`` is empty: what a complete measurement has and this one has not, in words.
+    ``calibration_problems`` says in words what of its batch's calibration is outside.
     ``batch_number`` is its batch's place in its runner's sequence; ``unproven_batch`` says in
     words that the batch before it is not here.
     """
@@ -56,6 +59,7 @@ class EvidenceFacts:
     signed_by_approved_key: bool = False
     correctness_passed: bool = False
     calibration_within_limits: bool = False
+    calibration_problems: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     owner: str = ""
     host: str = ""
@@ -63,6 +67,11 @@ class EvidenceFacts:
     replications: tuple[Replication, ...] = ()
     batch_number: int | None = None
     unproven_batch: str | None = None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether its batch's calibration is inside its limits, by word and by number."""
+        return self.calibration_within_limits and not self.calibration_problems
 
 
 NO_EVIDENCE = EvidenceFacts()
@@ -137,9 +146,16 @@ def missing_for_verified(facts: RunFacts, evidence: EvidenceFacts) -> tuple[str,
         (facts.protocol.profile is Profile.CONTROLLED, "a controlled run"),
         (evidence.signed_by_approved_key, "a signature by a runner key this index approved"),
         (checked, "correctness asserted and passed"),
-        (evidence.calibration_within_limits, "a calibration inside its limits"),
+        (evidence.calibrated, _calibration_words(evidence)),
         *((False, lacking) for lacking in evidence.lacks),
     )
+
+
+def _calibration_words(evidence: EvidenceFacts) -> str:
+    """What is lacking, with the first few values that are outside."""
+    if not evidence.calibration_problems:
+        return CALIBRATED
+    return f"{CALIBRATED}: {'; '.join(evidence.calibration_problems[:MOST_PROBLEMS])}"
 
 
 def missing_for_replicated(evidence: EvidenceFacts) -> tuple[str, ...]:

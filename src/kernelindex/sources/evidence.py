@@ -7,7 +7,7 @@ taken. Nothing is taken of a bundle with a fault.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernelindex.catalog.intake import (
     Artifact,
@@ -27,7 +27,7 @@ from kernelindex.catalog.verifying import (
 )
 from kernelindex.errors import SourceError
 from kernelindex.evidence import bundle
-from kernelindex.evidence.findings import finding_of, read_links
+from kernelindex.evidence.findings import findings_of, read_links
 from kernelindex.evidence.statement import PREDICATE_TYPE
 from kernelindex.evidence.verify import open_bundle
 from kernelindex.manifests import digest_of, references
@@ -35,11 +35,11 @@ from kernelindex.sources import streams
 from kernelindex.sources.snapshots import now, snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from kernelindex.catalog.database import Database
-    from kernelindex.evidence.report import RunReport, VerifyReport
+    from kernelindex.evidence.report import VerifyReport
     from kernelindex.evidence.runs import Contents
     from kernelindex.manifests import Manifest
 
@@ -82,8 +82,8 @@ def rows_of(data: bytes, where: str) -> Iterator[Row | Skipped]:
         yield Skipped(where=where, reason=f"evidence.{fault.code}", detail=detail)
         return
     yield _bundle_row(data, where, contents, report)
-    for one in report.runs:
-        yield _run_row(f"{where}#{one.digest[7:19]}", contents, report, one)
+    for digest, finding in findings_of(contents, report).items():
+        yield _run_row(f"{where}#{digest[7:19]}", contents, report, digest, finding)
 
 
 def _is_plain(path: Path) -> bool:
@@ -139,9 +139,11 @@ def _bundle_row(data: bytes, where: str, contents: Contents, report: VerifyRepor
     )
 
 
-def _run_row(where: str, contents: Contents, report: VerifyReport, one: RunReport) -> Row:
+def _run_row(
+    where: str, contents: Contents, report: VerifyReport, digest: str, finding: Mapping[str, Any]
+) -> Row:
     assert report.key is not None
-    run = contents.manifests[one.digest]
+    run = contents.manifests[digest]
     implementation = run.document["spec"]["implementationDigest"]
     project = read_links(contents).get(implementation)
     links: tuple[ProjectLink, ...] = ()
@@ -158,7 +160,7 @@ def _run_row(where: str, contents: Contents, report: VerifyReport, one: RunRepor
                 bundle_digest=report.digest,
                 run_digest=run.digest,
                 key_digest=report.key.digest,
-                finding=finding_of(report, one, run),
+                finding=finding,
             ),
         ),
     )

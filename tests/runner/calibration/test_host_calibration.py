@@ -58,9 +58,10 @@ def test_selfcheck_of_a_host_has_every_proof() -> None:
 
 
 def test_one_failed_proof_fails_all() -> None:
-    found = SelfCheck(10.0)
-    found.within("a", 1.0, 0.5, 2.0, "x")
+    found = SelfCheck("cpu", 10.0)
+    found.hold("a_a", 1.0)
+    found.hold_flush(120.0, 100.0)
     assert found.passed
-    found.within("b", 3.0, 0.5, 2.0, "x")
+    found.hold("a_a", 1.5)
     assert not found.passed
-    assert found.to_fields()["checks"][1]["text"] == "3 x; wanted 0.5 to 2"
+    assert found.to_fields()["checks"][2]["text"] == "1.5 of the same; wanted 0.8 to 1.25"

@@ -10,6 +10,7 @@ from kernelindex.runner.plan import plan_to_json
 from kernelindex.runner.planning import Ask, choose_point
 from kernelindex.runner.protocols import build_plan
 from kernelindex.stats import Random
+from tests.support.selfchecks import make_selfcheck
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +85,7 @@ def make_batch(
     journal.write("started", commitment=COMMITMENT)
     facts = CPU_FACTS if plan.device == "cpu" else GPU_FACTS
     batch_files.write_json(folder / batch_files.FACTS, facts)
-    batch_files.write_json(folder / batch_files.CALIBRATION, make_calibration())
+    batch_files.write_json(folder / batch_files.CALIBRATION, make_calibration(plan.device))
     number = 0
     for point in plan.points:
         for series in make_series(plan, point, base_ns):
@@ -169,11 +170,12 @@ def make_samples(base_ns: float, place: int, noise: float = 0.002) -> list[list[
     ]
 
 
-def make_calibration(**changes: Any) -> dict[str, Any]:
+def make_calibration(device: str = "cpu", **changes: Any) -> dict[str, Any]:
     random = Random(3)
     rounds = [[500_000.0 * (1 + 0.002 * random.normal()) for _ in range(8)] for _ in range(3)]
     return {
         "withinLimits": True,
+        "selfchecks": [make_selfcheck(device)],
         "floor": [[5e3, 0.05], [5e4, 0.02], [5e5, 0.01], [5e6, 0.01]],
         "tickNs": 1.0,
         "anchor": {"id": "kernelindex/anchor-matmul", "medians": rounds},

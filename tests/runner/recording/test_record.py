@@ -22,6 +22,7 @@ from tests.runner.recording.factories import (
     make_calibration,
     make_plan,
 )
+from tests.support.selfchecks import make_selfcheck
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,7 +190,7 @@ def test_an_unstable_series_is_an_outcome_with_its_samples(tmp_path: Path) -> No
 def test_calibration_outside_its_limits_is_a_doubt_that_blocks(tmp_path: Path) -> None:
     folder = make_batch(tmp_path)
     path = folder / batch_files.CALIBRATION
-    batch_files.write_json(path, make_calibration(withinLimits=False))
+    batch_files.write_json(path, make_calibration(selfchecks=[make_selfcheck("cpu", clock=1.2)]))
     doubts = recorded(folder)[0].run.document["spec"]["doubts"]
     assert [(one["code"], one["effect"]) for one in doubts] == [
         ("CALIBRATION_OUT_OF_LIMITS", "blocks")

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from kernelindex.runner.channel import Refusal, serve
+from kernelindex.selfchecks import ON_HOST
 
 CALL_NS = 200_000
 SLEEP = 0.0002
@@ -106,8 +107,14 @@ class Fake:
         return {"samples_ns": [1000.0, 1010.0], "nominal_ns": 1000}
 
     def selfcheck(self, request):
-        check = {"name": "empty", "passed": True, "text": "", "numbers": {}}
-        return {"checks": [check], "tick_ns": 1.0}
+        checks = [
+            {"name": name, "passed": True, "text": "", "numbers": {"value": one.low}}
+            for name, one in ON_HOST.items()
+            if name != "flush"
+        ]
+        flush = {"cold_ns": 1200.0, "hot_ns": 1000.0}
+        checks.append({"name": "flush", "passed": True, "text": "", "numbers": flush})
+        return {"checks": checks, "tick_ns": 1.0}
 
     def _timed(self) -> float:
         begun = time.perf_counter_ns()

@@ -57,7 +57,7 @@ def _draw(screen: Console, report: VerifyReport, statement: Statement) -> None:
         ("follows", batch.previous_digest or "nothing: it is the first"),
         ("record", statement.digest),
         ("seed", f"{batch.seed or 'not revealed'} (committed: {batch.seed_commitment or 'none'})"),
-        ("calibration", "inside limits" if statement.calibration["withinLimits"] else "OUTSIDE"),
+        ("calibration", clean("; ".join(report.calibration_problems)) or "inside its limits"),
         ("isolation", clean(str(dict(statement.isolation)))),
         ("files", f"{len(statement.subjects)}, {report.size_bytes:,} bytes in the bundle"),
     ]

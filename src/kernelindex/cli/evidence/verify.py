@@ -83,7 +83,7 @@ def _print(path: Path, report: VerifyReport) -> None:
         return
     batch, runner = statement.batch, statement.runner
     complete = sum(1 for run in report.runs if run.correct and not run.lacks)
-    calibrated = "inside" if statement.calibration["withinLimits"] else "OUTSIDE"
+    calibrated = "OUTSIDE" if report.calibration_problems else "inside"
     click.echo(
         clean(
             f"{path.name}: holds. Batch {batch.number} of {runner.name} ({runner.owner}, "
@@ -94,6 +94,8 @@ def _print(path: Path, report: VerifyReport) -> None:
         f"    {len(report.runs)} runs, {complete} correct and complete; calibration {calibrated}"
         f" its limits; {len(statement.subjects)} files, {report.size_bytes:,} bytes"
     )
+    for problem in report.calibration_problems[:MAX_LINES]:
+        click.echo(clean(f"    calibration: {problem}"))
 
 
 def _print_chain(chain: ChainReport) -> None:

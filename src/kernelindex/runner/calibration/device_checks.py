@@ -28,8 +28,8 @@ def check_device(session: Session) -> SelfCheck:
     """Proofs on a CUDA device."""
     timer = cast("CudaTimer", session.meter.timer)
     rates = device_rates(session.device)
-    found = SelfCheck(timer.tick_ns)
-    found.within("tick", timer.tick_ns, 1.0, 2048.0, "ns")
+    found = SelfCheck(session.device, timer.tick_ns)
+    found.hold("tick", timer.tick_ns)
     _check_empty(found, timer, session.device)
     _check_spin(found, timer)
     _check_bytes(found, timer, session.device, rates)
@@ -53,12 +53,12 @@ def _check_empty(found: SelfCheck, timer: CudaTimer, device: str) -> None:
     import torch
 
     nothing = _median(timer, lambda: None)
-    found.within("events", nothing, 0.0, 10_000.0, "ns between two events")
+    found.hold("events", nothing)
     fill = torch.zeros(1, device=device).zero_
     taken = _samples(timer, fill)
     empty = stats.median(taken.samples_ns)
-    found.within("empty_launch", empty, 300.0, 30_000.0, "ns")
-    found.within("queue_filled", (taken.filled or 0) / _SAMPLES, 0.9, 1.0, "of the calls")
+    found.hold("empty_launch", empty)
+    found.hold("queue_filled", (taken.filled or 0) / _SAMPLES)
     found.values |= {"events_ns": nothing, "empty_launch_ns": empty}
 
 
@@ -81,8 +81,8 @@ def _check_spin(found: SelfCheck, timer: CudaTimer) -> None:
     event = stats.median(events[2]) - stats.median(events[1])
     wall = stats.median(walls[2]) - stats.median(walls[1])
     twice = stats.median([b / a for a, b in zip(events[1], events[2], strict=True)])
-    found.within("events_against_wall", event / wall, 0.93, 1.07, "of the wall clock")
-    found.within("twice_the_spin", twice, 1.96, 2.04, "times as long")
+    found.hold("events_against_wall", event / wall)
+    found.hold("twice_the_spin", twice)
     found.values |= {"spin_ns_per_cycle": event / (_SPIN_NS * spin.cycles_per_ns)}
 
 
@@ -90,7 +90,7 @@ def _check_bytes(found: SelfCheck, timer: CudaTimer, device: str, rates: Rates) 
     """Moving 1 GiB stays below the nominal bandwidth and comes near it."""
     step = device_copy(device, _LARGE_BYTES)
     speed = _LARGE_BYTES / _median(timer, step, cold=True) * 1e9
-    found.within("known_bytes", speed / rates.bytes_per_s, 0.4, 1.02, "of nominal bandwidth")
+    found.hold("known_bytes", speed / rates.bytes_per_s)
     found.values |= {"copy_bytes_per_s": speed}
 
 
@@ -98,8 +98,7 @@ def _check_flush(found: SelfCheck, timer: CudaTimer, device: str, rates: Rates) 
     """Work within a third of the L2 is slower after a flush than before."""
     step = device_copy(device, rates.l2_bytes // 3)
     cold, hot = _median(timer, step, cold=True), _median(timer, step)
-    text = f"cold {cold:.0f} ns, hot {hot:.0f} ns; wanted cold to be slower by 10 %"
-    found.add("flush", cold >= 1.1 * hot, text, cold_ns=cold, hot_ns=hot)
+    found.hold_flush(cold, hot)
     found.values |= {"l2_copy_cold_ns": cold, "l2_copy_hot_ns": hot}
 
 
@@ -109,6 +108,6 @@ def _check_flops(found: SelfCheck, timer: CudaTimer, device: str, rates: Rates) 
     step = device_matmul(device, side)
     one, again = _median(timer, step), _median(timer, step)
     speed = 2.0 * side**3 / one * 1e9
-    found.within("known_flops", speed / rates.flop_per_s, 0.25, 1.05, "of nominal FLOP/s")
-    found.within("a_a", again / one, 0.9, 1.1, "of the same")
+    found.hold("known_flops", speed / rates.flop_per_s)
+    found.hold("a_a", again / one)
     found.values |= {"matmul_flop_per_s": speed, "a_a_ratio": again / one}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.selfchecks import FLUSH, Limit, limits_on
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,8 +25,9 @@ class Check:
 
 @dataclass(slots=True)
 class SelfCheck:
-    """All proofs of one process; ``values`` go into the control chart."""
+    """All proofs of one process on ``device``; ``values`` go into the control chart."""
 
+    device: str
     tick_ns: float
     checks: list[Check] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
@@ -34,14 +37,22 @@ class SelfCheck:
         """Whether every proof held."""
         return all(one.passed for one in self.checks)
 
-    def add(self, name: str, passed: bool, text: str, **numbers: float) -> None:
-        """Note a proof."""
-        self.checks.append(Check(name, bool(passed), text, numbers))
+    def hold(self, name: str, value: float) -> None:
+        """Note a proof: a value against its limit in ``kernelindex.selfchecks``."""
+        limit = self._limit(name)
+        text = f"{value:.6g} {limit.unit}; wanted {limit.text}"
+        numbers = {"value": value, "low": limit.low, "high": limit.high}
+        self.checks.append(Check(name, limit.holds(value), text, numbers))
 
-    def within(self, name: str, value: float, low: float, high: float, unit: str) -> None:
-        """Note a proof that a value lies in a range."""
-        text = f"{value:.6g} {unit}; wanted {low:.4g} to {high:.4g}"
-        self.add(name, low <= value <= high, text, value=value, low=low, high=high)
+    def hold_flush(self, cold_ns: float, hot_ns: float) -> None:
+        """Note the proof of the cache flush: work slower after it than before."""
+        limit = self._limit(FLUSH)
+        text = f"cold {cold_ns:.0f} ns, hot {hot_ns:.0f} ns; wanted cold over hot {limit.text}"
+        numbers = {"cold_ns": cold_ns, "hot_ns": hot_ns}
+        self.checks.append(Check(FLUSH, limit.holds(cold_ns / hot_ns), text, numbers))
+
+    def _limit(self, name: str) -> Limit:
+        return limits_on(self.device)[name]
 
     def to_fields(self) -> dict[str, Any]:
         """The fields of the reply."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.runner import batch_files
 from kernelindex.runner.recording.protocol import DRAWS
 from kernelindex.runner.recording.workload import COMPARATOR, is_routed
+from kernelindex.selfchecks import calibration_problems
 from kernelindex.stats import mean, median
 
 if TYPE_CHECKING:
@@ -187,12 +188,12 @@ EFFECTS = ("blocks", "shifts", "note")
 
 
 def _planned_doubts(batch: Batch, series: Series) -> Iterable[dict[str, Any]]:
-    within = batch.calibration.get("withinLimits", batch.calibration.get("within_limits"))
-    if batch.calibration and within is False:
+    outside = calibration_problems(batch.calibration, batch.plan.device)
+    if batch.calibration and outside:
         yield {
             "code": "CALIBRATION_OUT_OF_LIMITS",
             "effect": "blocks",
-            "text": "the batch's own self-checks were outside their limits",
+            "text": f"the batch's own self-checks were outside their limits: {'; '.join(outside)}",
         }
     if batch.outcome != "complete":
         yield {

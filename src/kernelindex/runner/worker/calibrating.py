@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.calibration.floor import floor_points, pair_ratios
+from kernelindex.selfchecks import calibration_problems
 from kernelindex.stats import median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kernelindex.runner.plan import Plan
 
@@ -25,8 +26,7 @@ def calibration_record(
         for point in plan.points
     }
     tick_ns = next((float(one["tick_ns"]) for one in checks if one.get("tick_ns")), 0.0)
-    passed = [check.get("passed") for one in checks for check in one.get("checks", ())]
-    return {
+    record = {
         "selfchecks": checks,
         "sentinels": sentinels,
         "floor": sentinel_floor([one["medians"] for one in sentinels], plan.device, tick_ns),
@@ -38,15 +38,8 @@ def calibration_record(
             "after": [one["anchor"]["after"] for one in generations],
             "problems": [p for one in generations if (p := one["anchor"]["problem"])],
         },
-        "withinLimits": bool(passed) and all(passed) and not any(_problems(generations)),
     }
-
-
-def _problems(generations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for one in generations:
-        if one["anchor"]["problem"]:
-            yield one["anchor"]["problem"]
-        yield from (one.get("sentinels") or {}).get("problems", ())
+    return {**record, "withinLimits": not calibration_problems(record, plan.device)}
 
 
 def sentinel_floor(
