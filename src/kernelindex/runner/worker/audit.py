@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.worker.idleness import spent_below
+from kernelindex.runner.worker.members import Regime
 from kernelindex.runner.worker.replies import read_times
 from kernelindex.stats import mean, median
 
@@ -77,8 +78,10 @@ def check_slope(member: Member, timed_pass: str, timeout_s: float, *, on_host: b
 def _mean_ns(member: Member, timed_pass: str, calls: int, timeout_s: float) -> float:
     """The mean of newly reported times: a slope holds the slow calls that a median leaves out."""
     calls = min(calls, _MEAN_CALLS)
-    fields = {"cache": "hot", "load": "sustained", "execution": "eager", "refresh": 0}
-    reply = member.ask(timed_pass, "measure", timeout_s, calls=calls, **fields)
+    regime = Regime(timed_pass, "hot", "sustained", "eager").fields()
+    reply = member.ask(
+        timed_pass, "measure", timeout_s, calls=calls, refresh=0, dump=None, **regime
+    )
     times = read_times(reply.fields.get("samples_ns"), calls) if reply else None
     return mean(times) if isinstance(times, list) else 0.0
 

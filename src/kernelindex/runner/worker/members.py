@@ -23,14 +23,9 @@ class Regime:
     load: str
     execution: str
 
-    def request(self) -> dict[str, str]:
-        """The fields of a ``measure`` or ``warm`` request."""
-        return {
-            "pass": self.timed_pass,
-            "cache": self.cache,
-            "load": self.load,
-            "execution": self.execution,
-        }
+    def fields(self) -> dict[str, str]:
+        """The fields of a ``measure`` or ``warm`` request beside its pass."""
+        return {"cache": self.cache, "load": self.load, "execution": self.execution}
 
     def key(self) -> str:
         """One text for a JSON key."""

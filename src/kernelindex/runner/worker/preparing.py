@@ -94,7 +94,7 @@ def compile_members(bench: Bench, members: Sequence[Member]) -> None:
                     bench.long_timeout_s,
                     seconds=0.0,
                     calls=1,
-                    **_without_pass(regime.request()),
+                    **regime.fields(),
                 )
 
     side_by_side(members, warm)
@@ -110,7 +110,7 @@ def warm_member(bench: Bench, member: Member, timed_pass: str) -> None:
         bench.timeout_s,
         seconds=rules.warmup_seconds,
         calls=rules.warmup_calls,
-        **_without_pass(regime.request()),
+        **regime.fields(),
     )
     if reply is None:
         return
@@ -190,7 +190,3 @@ def examine_all(bench: Bench, members: Sequence[Member], *, fully: bool) -> None
                 examine_member(bench, member, timed_pass, audit=timed_pass in audited)
             if timed_pass in member.open_passes():
                 check_slope(member, timed_pass, bench.timeout_s, on_host=bench.plan.device == "cpu")
-
-
-def _without_pass(fields: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in fields.items() if name != "pass"}

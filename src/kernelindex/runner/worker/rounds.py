@@ -124,8 +124,7 @@ class Rounds:
     def _request(
         self, member: Member, regime: Regime, calls: int, refresh: int, dump: Path | None
     ) -> Reply | None:
-        rules, fields = self.bench.rules, regime.request()
-        del fields["pass"]
+        rules = self.bench.rules
         return member.ask(
             regime.timed_pass,
             "measure",
@@ -136,7 +135,7 @@ class Rounds:
             switch_seconds=rules.switch_warmup_seconds,
             idle_seconds=rules.burst_idle_seconds,
             dump=str(dump) if dump else None,
-            **fields,
+            **regime.fields(),
         )
 
     def _draw_count(self, member: Member, regime: Regime) -> int:

@@ -61,7 +61,8 @@ class _Series:
         return {
             "point": self.point.id,
             "candidate": self.candidate.id,
-            **self.regime.request(),
+            "pass": self.regime.timed_pass,
+            **self.regime.fields(),
             "status": status,
             "reason": reason,
             "text": text,
