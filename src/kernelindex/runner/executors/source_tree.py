@@ -8,7 +8,10 @@ from pathlib import Path
 import kernelindex
 from kernelindex.runner.executors.work import pack_tree
 
-BARE = ("__init__.py", "errors.py", "ids.py", "stats.py", "units.py", "runner", "kernels")
+BARE = (
+    *("__init__.py", "errors.py", "ids.py", "selfchecks.py", "stats.py", "units.py"),
+    *("runner", "kernels"),
+)
 _SUFFIXES = frozenset((".py", ".json"))
 
 
