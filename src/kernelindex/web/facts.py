@@ -43,6 +43,47 @@ class Tensor:
     data: str = field(metadata=told("how its values are made; empty if not stated"))
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One output or gradient against the reference; errors with the bound that was set."""
+
+    name: str = field(metadata=told("output, or grad_ and the input"))
+    verdict: str = field(metadata=told("within its bounds, beyond one, or not finite"))
+    frobenius: str = field(metadata=told("relative Frobenius error, and its bound"))
+    worst_row: str = field(metadata=told("the same of the worst row or expert, and its bound"))
+    largest: str = field(metadata=told("largest absolute error"))
+    ratio: str = field(metadata=told("to a trusted implementation's error, and its bound"))
+
+
+def judged(result: Spec, tolerances: Spec) -> tuple[Judged, ...]:
+    """The outputs of a run's ``correctness``, with the workload's tolerances beside."""
+    return tuple(
+        Judged(
+            name=name,
+            verdict=_verdict(one),
+            frobenius=_bounded(one, "frobeniusError", bounds, "maxFrobeniusError"),
+            worst_row=_bounded(one, "worstRowError", bounds, "maxWorstRowError"),
+            largest=_bounded(one, "maximumAbsoluteError", {}, ""),
+            ratio=_bounded(one, "errorRatio", bounds, "maxErrorRatio"),
+        )
+        for name, one in (result.get("outputs") or {}).items()
+        for bounds in [tolerances.get(name) or {}]
+    )
+
+
+def _verdict(one: Spec) -> str:
+    if one.get("finite") is False:
+        return "not finite"
+    return "within its bounds" if one.get("passed") else "beyond a bound"
+
+
+def _bounded(one: Spec, name: str, bounds: Spec, bound: str) -> str:
+    value, most = one.get(name), bounds.get(bound)
+    if value is None:
+        return ""
+    return f"{value:.3g}" + (f" of {most:g}" if most is not None else "")
+
+
 def facts(spec: Spec, *, without: tuple[str, ...] = ()) -> tuple[Fact, ...]:
     """The fields of a spec in stored order, nested names joined; ``without`` leaves some out."""
     found = (

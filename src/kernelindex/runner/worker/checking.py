@@ -237,8 +237,14 @@ def note_result(
         return Refused("incomplete_evidence", "not_judged", "the judge said nothing of it")
     if timed:
         member.checked[asked.timed_pass] = member.checked.get(asked.timed_pass, 0) + 1
-    kept = member.found.setdefault("correctness", {}).setdefault(asked.timed_pass, {})
-    kept.setdefault("draws", {})[asked.draw] = result.get("outputs") or {}
+    outputs = result.get("outputs") or {}
+    _keep(member, asked.timed_pass, asked.draw, outputs)
+    if asked.timed_pass == "full" and not timed:
+        gradients = {name: one for name, one in outputs.items() if name.startswith("grad_")}
+        rest = {name: one for name, one in outputs.items() if name not in gradients}
+        for timed_pass, part in (("forward", rest), ("backward", gradients)):
+            if timed_pass in member.passes:
+                _keep(member, timed_pass, asked.draw, part)
     if result.get("status") == "passed":
         return None
     reason, text = str(result.get("reason") or ""), str(result.get("text") or "")
@@ -246,6 +252,12 @@ def note_result(
     if timed and refused.status != "invalid_reference":
         return Refused("suspected_reward_hack", "wrong_when_timed", f"{reason}: {text}")
     return refused
+
+
+def _keep(member: Member, timed_pass: str, draw: str, outputs: Mapping[str, Any]) -> None:
+    """Errors of a pass on a draw, unless the pass itself was judged on it before."""
+    kept = member.found.setdefault("correctness", {}).setdefault(timed_pass, {})
+    kept.setdefault("draws", {}).setdefault(draw, outputs)
 
 
 def remove_files(paths: Any) -> None:

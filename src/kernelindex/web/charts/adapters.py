@@ -9,6 +9,7 @@ from kernelindex.registry.hardware import load_products
 from kernelindex.web.charts.cohort import CohortEntry, CohortInput, Floor
 from kernelindex.web.charts.limit_bar import LimitInput
 from kernelindex.web.charts.roofline import Roof, RooflineInput, RooflinePoint
+from kernelindex.web.charts.samples import Generation, SamplesInput
 from kernelindex.web.charts.staircase import RecordsInput, RecordStep
 from kernelindex.web.charts.sweep import SweepInput, SweepLine, SweepPoint
 from kernelindex.web.charts.words import (
@@ -106,6 +107,22 @@ def limit_input(dossier: RunDossier) -> LimitInput | None:
         nominal=nominal,
         attainable=attainable,
         bound=dossier.limit.bound if dossier.limit else None,
+    )
+
+
+def samples_input(dossier: RunDossier) -> SamplesInput | None:
+    """The round medians of a controlled run, a strip a process; None where it states none."""
+    timing = dossier.manifests["run"]["spec"].get("timing") or {}
+    rounds = timing.get("roundMediansNs")
+    if not rounds:
+        return None
+    return SamplesInput(
+        title=f"{dossier.implementation.title}: medians of rounds, a strip for each process",
+        setting=_setting(dossier),
+        source=source_note(dossier.source.slug, key=dossier.identity.run, kind="run"),
+        metric="latency",
+        unit="ns",
+        generations=tuple(Generation(values=tuple(map(float, one))) for one in rounds),
     )
 
 

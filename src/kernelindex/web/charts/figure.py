@@ -6,11 +6,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kernelindex.web.charts.adapters import cohort_input, limit_input, sweep_input
+from kernelindex.web.charts.adapters import (
+    cohort_input,
+    limit_input,
+    samples_input,
+    sweep_input,
+)
 from kernelindex.web.charts.chart import NARROW, WIDE, Chart
 from kernelindex.web.charts.cohort import cohort_chart
 from kernelindex.web.charts.gallery import address_of
 from kernelindex.web.charts.limit_bar import limit_chart
+from kernelindex.web.charts.samples import samples_chart
 from kernelindex.web.charts.subjects import chart_of
 from kernelindex.web.charts.sweep import sweep_chart
 from kernelindex.web.charts.words import KEY_DIGITS
@@ -73,6 +79,12 @@ def limit_figure(dossier: RunDossier) -> Figure | None:
     """The figure of a run's distance to its limit; None where no limit is known."""
     data = limit_input(dossier)
     return _figure(partial(limit_chart, data), _short(dossier.identity.run)) if data else None
+
+
+def samples_figure(dossier: RunDossier) -> Figure | None:
+    """The figure of a controlled run's rounds; None where it states none."""
+    data = samples_input(dossier)
+    return _figure(partial(samples_chart, data), _short(dossier.identity.run)) if data else None
 
 
 def sweep_figure(axis: str, cohorts: Sequence[Cohort], through: str) -> Figure | None:

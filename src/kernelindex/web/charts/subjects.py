@@ -18,12 +18,14 @@ from kernelindex.web.charts.adapters import (
     limit_input,
     records_input,
     roofline_input,
+    samples_input,
     sweep_input,
 )
 from kernelindex.web.charts.chart import WIDE, Chart, Frame, Kind, NotDrawn
 from kernelindex.web.charts.cohort import MAX_ENTRIES, cohort_chart
 from kernelindex.web.charts.limit_bar import limit_chart
 from kernelindex.web.charts.roofline import roofline_chart
+from kernelindex.web.charts.samples import samples_chart
 from kernelindex.web.charts.staircase import records_chart
 from kernelindex.web.charts.sweep import sweep_chart
 from kernelindex.web.charts.words import shape_words
@@ -66,6 +68,12 @@ def limit_of(catalog: Reads, ident: str, frame: Frame = WIDE) -> Drawn | None:
     """The limit bar of a run."""
     data = limit_input(show_run(catalog, ident))
     return limit_chart(data, frame) if data else NotDrawn("limit", "This run has no latency.")
+
+
+def samples_of(catalog: Reads, ident: str, frame: Frame = WIDE) -> Drawn | None:
+    """The round medians of a controlled run."""
+    data = samples_input(show_run(catalog, ident))
+    return samples_chart(data, frame) if data else NotDrawn("samples", "This run states no rounds.")
 
 
 def sweep_of(catalog: Reads, subject: str, frame: Frame = WIDE) -> Drawn | None:
@@ -158,8 +166,8 @@ def _views(catalog: Reads, rows: Sequence[CohortRow]) -> list[Cohort]:
 _BUILDERS: dict[Kind, Callable[[Reads, str, Frame], Drawn | None]] = {
     "cohort": cohort_of,
     "limit": limit_of,
+    "samples": samples_of,
     "sweep": sweep_of,
     "records": records_of,
     "roofline": roofline_of,
 }
-"""Samples have no subject yet: the catalog keeps no sample bodies."""

@@ -14,9 +14,10 @@ from kernelindex.resolve.numbers import scale_for
 from kernelindex.resolve.recipes import import_line, install_line, rerun_line
 from kernelindex.resolve.show import build_dossier
 from kernelindex.web import paths
+from kernelindex.web.charts.figure import Figure, samples_figure
 from kernelindex.web.citation import bibtex
 from kernelindex.web.context import Page, told
-from kernelindex.web.facts import Fact, Tensor, facts, tensors
+from kernelindex.web.facts import Fact, Judged, Tensor, facts, judged, tensors
 from kernelindex.web.handling import page_route, redirect
 from kernelindex.web.people import remarks_on
 from kernelindex.web.show import align, document, exact, samples_words
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from kernelindex.resolve.dossier import RunDossier
     from kernelindex.web.people import Remarks
 
-OPERATION_KEYS = ("operationSpecDigest", "tensors", "axes", "correctness")
+OPERATION_KEYS = ("operationSpecDigest", "tensors", "axes", "correctness", "tolerances")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ class RunPage(Page):
     protocol: tuple[Fact, ...] = field(metadata=told("what the protocol states"))
     environment: tuple[Fact, ...] = field(metadata=told("what the environment states"))
     correctness: tuple[Fact, ...] = field(metadata=told("policy asked for and result seen"))
+    judged: tuple[Judged, ...] = field(metadata=told("outputs and gradients, each on its own"))
+    rounds: Figure | None = field(metadata=told("medians of rounds, where they are stated"))
     telemetry: tuple[Fact, ...] = field(metadata=told("clocks, power, traits, where recorded"))
     measurements: tuple[Measurement, ...] = field(metadata=told("every number of the run"))
     native: tuple[Fact, ...] = field(metadata=told("the source's own metrics, verbatim"))
@@ -108,6 +111,7 @@ def build_page(run: RunDossier, remarks: Remarks) -> RunPage:
         **_primary(run),
         compare=_compare(run),
         **_stated(run, spec),
+        rounds=samples_figure(run),
         measurements=_measurements(run.measurements),
         native=facts(run.source_native.get("metrics", {})),
         source_rows=tuple(orjson.dumps(row.get("row", row)).decode() for row in run.source.rows),
@@ -149,11 +153,17 @@ def _stated(run: RunDossier, spec: dict[str, Any]) -> dict[str, Any]:
     return {
         "tensors": tensors(workload),
         "workload": facts(workload, without=OPERATION_KEYS),
+        "judged": judged(result or {}, workload.get("tolerances") or {}),
         "protocol": facts(specs.get("protocol", {})),
         "environment": facts(specs.get("environment", {})),
-        "correctness": facts({"policy": policy or {}, "result": result or {}}),
+        "correctness": facts({"policy": policy or {}, "result": _without_outputs(result or {})}),
         "telemetry": facts(told_of_itself),
     }
+
+
+def _without_outputs(result: dict[str, Any]) -> dict[str, Any]:
+    """What correctness says beside its outputs, which have a table of their own."""
+    return {name: value for name, value in result.items() if name != "outputs"}
 
 
 def _compare(run: RunDossier) -> str:
