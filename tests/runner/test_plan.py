@@ -3,7 +3,15 @@ from dataclasses import replace
 
 import pytest
 
-from kernelindex.runner.plan import Plan, PlanError, Rules, load_plan, parse_plan, plan_to_json
+from kernelindex.runner.plan import (
+    Plan,
+    PlanError,
+    Rules,
+    Tolerance,
+    load_plan,
+    parse_plan,
+    plan_to_json,
+)
 from tests.runner.support.plans import make_plan
 
 
@@ -56,6 +64,53 @@ def test_errors_name_place_and_wish(changes, path, wanted) -> None:
 def test_device_is_cpu_or_numbered(device) -> None:
     with pytest.raises(PlanError, match="device as cpu or cuda"):
         parse_plan(changed(device=device))
+
+
+@pytest.mark.parametrize("runner", ["", "../keys", "/etc/runner", "a.pem/", "-x", "a b", "x" * 101])
+def test_a_runner_s_name_leads_to_no_file(runner) -> None:
+    with pytest.raises(PlanError, match="runner as a name"):
+        parse_plan(changed(runner=runner))
+
+
+@pytest.mark.parametrize("draw", ["../own", "a/b", "", "stress"])
+def test_draws_are_names_each_once(draw) -> None:
+    point = make_plan("honest").points[0]
+    with pytest.raises(ValueError, match="names of draws"):
+        replace(point, draws=("own", "stress", draw))
+
+
+@pytest.mark.parametrize("file", ["../mine.py", "files/../../mine.py"])
+def test_a_candidate_s_file_does_not_lead_out_of_the_plan_s_folder(file) -> None:
+    candidate = make_plan("honest").points[0].candidates[0]
+    with pytest.raises(ValueError, match=r"file without \.\."):
+        replace(candidate, file=file)
+
+
+@pytest.mark.parametrize("text", ["", "x" * 201, "a\nb", "a\x1b[2J"])
+def test_ids_are_printable_and_short(text) -> None:
+    point = make_plan("honest").points[0]
+    with pytest.raises(ValueError, match="an id of"):
+        replace(point, id=text)
+    with pytest.raises(ValueError, match="an id of"):
+        replace(point.candidates[0], id=text)
+
+
+def test_a_bound_that_is_not_asked_is_null() -> None:
+    assert parse_plan(changed_tolerance({"frobenius": 0.1})).points[0].tolerances == {
+        "y": Tolerance(frobenius=0.1)
+    }
+    full = {"frobenius": 0.1, "worstRow": None, "maxRel": 0.3, "maxAbs": 0.4, "errorRatio": 2.0}
+    assert parse_plan(changed_tolerance(full)).points[0].tolerances["y"] == Tolerance(
+        frobenius=0.1, max_rel=0.3, max_abs=0.4, error_ratio=2.0
+    )
+    with pytest.raises(PlanError, match="null where one is not asked"):
+        parse_plan(changed_tolerance({"frobenius": 0.1, "maxAbs": 0.0}))
+
+
+def changed_tolerance(tolerance) -> str:
+    body = json.loads(plan_to_json(make_plan("honest")))
+    body["points"][0]["tolerances"] = {"y": tolerance}
+    return json.dumps(body)
 
 
 def test_infinite_numbers_are_refused() -> None:

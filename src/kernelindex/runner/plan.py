@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping  # noqa: TC003 - read at run time to parse plans
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import KernelIndexError
@@ -23,6 +25,8 @@ INTERFACES = ("torch", "numpy")
 GRADIENTS = ("leaf", "non_leaf")
 GRADIENT_BUFFERS = ("fresh", "accumulated")
 _MAX_PLAN_BYTES = 64 << 20
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MAX_ID = 200
 
 
 class PlanError(KernelIndexError):
@@ -34,6 +38,10 @@ class PlanError(KernelIndexError):
 def _need(condition: bool, wanted: str) -> None:
     if not condition:
         raise ValueError(wanted)
+
+
+def _need_id(text: str) -> None:
+    _need(0 < len(text) <= _MAX_ID and text.isprintable(), f"an id of 1 to {_MAX_ID} letters")
 
 
 def _need_some_of(values: tuple[str, ...], known: tuple[str, ...], name: str) -> None:
@@ -97,11 +105,21 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """What one output may be off: relative Frobenius error, worst row, ratio to the trusted."""
+    """What one output or gradient may be off; None: that bound is not asked.
+
+    They take the place of the operation's, whose ``ToleranceSpec`` says what each measures.
+    """
 
     frobenius: float
-    worst_row: float
+    worst_row: float | None = None
+    max_rel: float | None = None
+    max_abs: float | None = None
     error_ratio: float | None = None
+
+    def __post_init__(self) -> None:
+        relative = (self.worst_row, self.max_rel, self.max_abs, self.error_ratio)
+        asked = [self.frobenius, *(one for one in relative if one is not None)]
+        _need(min(asked) > 0, "bounds above 0, or null where one is not asked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +139,12 @@ class Candidate:
     packages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _need(bool(self.id), "an id")
+        _need_id(self.id)
         _need_some_of(self.passes, PASSES, "passes")
         _need(self.interface in INTERFACES, f"interface of {', '.join(INTERFACES)}")
         _need(self.file is not None or ":" in self.entry, "entry as module:function, or a file")
+        leads_out = self.file is not None and ".." in PurePosixPath(self.file).parts
+        _need(not leads_out, "file without .., inside the plan's folder or absolute")
         gradients = {"backward", "full"} & set(self.passes)
         _need(self.interface == "torch" or not gradients, "no gradients of a numpy candidate")
 
@@ -162,12 +182,15 @@ class Point:
     material: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        _need_id(self.id)
         ids = [one.id for one in self.candidates]
         _need(bool(ids) and len(set(ids)) == len(ids), "one or more candidates of different ids")
         _need_some_of(self.passes, PASSES, "passes")
         _need(self.gradients in GRADIENTS, f"gradients of {', '.join(GRADIENTS)}")
         _need(self.gradient_buffers in GRADIENT_BUFFERS, "gradientBuffers fresh or accumulated")
         _need(bool(self.draws) and self.draws[0] == "own", "draws that begin with own")
+        named = all(_NAME.fullmatch(one) for one in self.draws)
+        _need(named and len(set(self.draws)) == len(self.draws), "names of draws, each once")
         _need(self.trusted is None or self.trusted in ids, "trusted to be a candidate's id")
 
 
@@ -189,6 +212,9 @@ class Plan:
     def __post_init__(self) -> None:
         _need(self.format_version == FORMAT_VERSION, f"formatVersion {FORMAT_VERSION}")
         _need(self.number >= 0, "a number of 0 or more")
+        named = _NAME.fullmatch(self.runner) is not None
+        _need(named, "runner as a name of letters, digits, . _ - (up to 100)")
+        _need(self.time_budget_seconds > 0, "timeBudgetSeconds above 0")
         _need(self.purpose in PURPOSES, f"purpose of {', '.join(PURPOSES)}")
         ids = [one.id for one in self.points]
         _need(bool(ids) and len(set(ids)) == len(ids), "one or more points of different ids")

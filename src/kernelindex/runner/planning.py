@@ -30,8 +30,6 @@ __all__ = ["Ask", "Choice", "choose_point", "floors"]
 
 CPU_DTYPE = "fp32"
 FREE = "free"
-NOT_ASKED = 1.0
-"""A worst row may be off by all of itself where the operation asks nothing of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +100,9 @@ def choose_point(ask: Ask) -> Choice:
         tolerances={
             name: Tolerance(
                 frobenius=one.frobenius,
-                worst_row=NOT_ASKED if one.worst_row is None else one.worst_row,
+                worst_row=one.worst_row,
+                max_rel=one.max_rel,
+                max_abs=one.max_abs,
                 error_ratio=one.error_ratio,
             )
             for name, one in operation.tolerances_for(case.dtypes).items()

@@ -86,6 +86,7 @@ def test_the_shipped_source_is_the_bare_side_only() -> None:
         "__init__.py",
         "errors.py",
         "ids.py",
+        "selfchecks.py",
         "stats.py",
         "units.py",
         "runner",

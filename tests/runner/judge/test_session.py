@@ -7,6 +7,9 @@ import pytest
 
 from kernelindex.runner.channel import Refusal
 from kernelindex.runner.dataclass_json import to_json
+from kernelindex.runner.judge.deciding import tolerances_of
+from kernelindex.runner.operations import case_of, load_operation
+from kernelindex.runner.planning import Ask, choose_point
 from tests.runner.judge.judging import Judging, rms_point
 
 if TYPE_CHECKING:
@@ -119,6 +122,18 @@ def test_sums_in_fp16_are_caught_by_the_stress_draw_only(tmp_path: Path) -> None
     judging = Judging(tmp_path, rms_point(hidden=64))
     assert judging.judge(narrow, "forward")["status"] == "passed"
     assert judging.judge(narrow, "forward", "stress")["reason"] in {"wrong_on_stress", "not_finite"}
+
+
+def test_the_plan_s_bounds_take_the_place_of_the_operation_s() -> None:
+    operation = load_operation("rms-norm")
+    chosen = choose_point(Ask(operation="rms-norm", axes={"tokens": 8, "hidden": 16})).point
+    case = case_of(chosen)
+    assert tolerances_of(chosen, case) == dict(operation.tolerances_for(case.dtypes))
+    assert chosen.tolerances["y"].max_rel == 1e-5
+    assert chosen.tolerances["grad_weight"].worst_row is None
+    loose = rms_point(tolerances={"y": {"frobenius": 0.1, "maxAbs": 3.0}})
+    bounds = tolerances_of(loose, case_of(loose))["y"]
+    assert (bounds.worst_row, bounds.max_rel, bounds.max_abs) == (None, None, 3.0)
 
 
 def test_a_lower_precision_within_tolerance_is_caught_by_the_error_ratio(judging: Judging) -> None:

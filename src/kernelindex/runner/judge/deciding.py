@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.operations.dtypes import dtype_of
@@ -56,12 +56,7 @@ def tolerances_of(point: Point, case: Case) -> Mapping[str, ToleranceSpec]:
     made = dict(case.operation.tolerances_for(case.dtypes))
     for name, given in point.tolerances.items():
         if name in made:
-            made[name] = replace(
-                made[name],
-                frobenius=given.frobenius,
-                worst_row=given.worst_row,
-                error_ratio=given.error_ratio,
-            )
+            made[name] = replace(made[name], **asdict(given))
     return made
 
 

@@ -152,13 +152,15 @@ def _plain(point: Point) -> dict[str, Any]:
 
 
 def _tolerance(stated: Tolerance) -> dict[str, float]:
-    """Zero, and all of a row, mean that a bound is not asked."""
+    """The bounds that are asked."""
     found = {
         "maxFrobeniusError": stated.frobenius,
-        "maxWorstRowError": stated.worst_row if stated.worst_row < 1.0 else None,
+        "maxWorstRowError": stated.worst_row,
+        "maxRelativeError": stated.max_rel,
+        "maxAbsoluteError": stated.max_abs,
         "maxErrorRatio": stated.error_ratio,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _scalar(value: float) -> dict[str, Any]:
