@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from kernelindex.errors import KernelIndexError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import torch
@@ -78,15 +78,16 @@ def write_tensors(
     """Write tensors (any device, any strides) under their names; replaces the file whole."""
     parts = {name: _bytes_of(one) for name, one in tensors.items()}
     kinds = {name: (_dtype_id(one), tuple(one.shape)) for name, one in tensors.items()}
-    _write(path, kinds, parts, meta or {})
+    write_parts(path, kinds, parts, meta or {})
 
 
-def _write(
+def write_parts(
     path: Path,
     kinds: Mapping[str, tuple[str, tuple[int, ...]]],
     parts: Mapping[str, memoryview],
     meta: Mapping[str, Any],
 ) -> None:
+    """Write contiguous bytes under their names with dtype id and shape; replaces the file."""
     start = _aligned(len(_MAGIC) + 8 + _MAX_HEADER) if len(kinds) > 2000 else 1 << 16
     entries, offset = {}, start
     for name, (dtype, shape) in kinds.items():
@@ -119,16 +120,22 @@ def read_tensors(
 
     ``mapped`` maps the file copy-on-write instead of reading it: for trusted writers only.
     """
+    parts = read_parts(path, limit_bytes, mapped=mapped)
+    return {name: _tensor(data, entry, device) for name, entry, data in parts}
+
+
+def read_parts(
+    path: Path, limit_bytes: int, *, mapped: bool = False
+) -> Iterator[tuple[str, Entry, memoryview]]:
+    """Every tensor's name, place and bytes in turn; raises as ``read_tensors``."""
     with _open(path) as file:
         header = _header(file, path)
         total = sum(entry.bytes for entry in header.tensors.values())
         if total > limit_bytes:
             raise TensorFileError(f"{path}: {total} bytes of tensors; at most {limit_bytes}")
         whole = _mapped(file) if mapped else None
-        return {
-            name: _tensor(_slice(file, entry, whole), entry, device)
-            for name, entry in header.tensors.items()
-        }
+        for name, entry in header.tensors.items():
+            yield name, entry, _slice(file, entry, whole)
 
 
 def _slice(file: BinaryIO, entry: Entry, whole: memoryview | None) -> memoryview:

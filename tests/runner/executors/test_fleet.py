@@ -7,10 +7,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.runner.executors.stub import stub_task
-
 from kernelindex.runner.executors import Failed, Finished, run_fleet
 from kernelindex.runner.executors.fleet import LOG
+from tests.runner.executors.stub import stub_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.runner.executors.stub import stub_source, stub_task
 
 if TYPE_CHECKING:

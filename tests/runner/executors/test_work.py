@@ -8,11 +8,11 @@ import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.runner.executors.stub import stub_source, stub_task
 
 from kernelindex.runner.executors import work
 from kernelindex.runner.executors.source_tree import pack_source
 from kernelindex.runner.plan import plan_to_json
+from tests.runner.executors.stub import stub_source, stub_task
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kernelindex.runner.array_file import read_arrays, write_arrays
 from kernelindex.runner.channel import Channel, Refused, Reply
 from kernelindex.runner.dataclass_json import to_json
-from kernelindex.runner.judge.array_file import read_arrays, write_arrays
 from kernelindex.runner.judge.refresh import roll
 from kernelindex.runner.operations.rms_norm.candidates import numpy_rows
 from tests.runner.judge.judging import SEED, rms_point

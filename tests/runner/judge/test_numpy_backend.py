@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelindex.errors import RequestError
-from kernelindex.runner.judge.array_file import read_arrays, write_arrays
+from kernelindex.runner.array_file import read_arrays, write_arrays
 from kernelindex.runner.judge.numpy_backend import NumpyBackend
 from kernelindex.runner.operations.rms_norm.candidates import numpy_rows
 from kernelindex.runner.tensor_file import TensorFileError

@@ -9,8 +9,8 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="a numpy candidate needs numpy")
 
+from kernelindex.runner.array_file import read_arrays, write_arrays  # noqa: E402
 from kernelindex.runner.channel import Refusal  # noqa: E402
-from kernelindex.runner.judge.array_file import read_arrays, write_arrays  # noqa: E402
 from kernelindex.runner.judge.refresh import refreshed  # noqa: E402
 from kernelindex.runner.operations import load_module, make_case  # noqa: E402
 from kernelindex.runner.probe.commands import Commands  # noqa: E402

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelindex.errors import RequestError
-from kernelindex.runner.judge.array_file import read_arrays, write_arrays
+from kernelindex.runner.array_file import read_arrays, write_arrays
 from kernelindex.runner.judge.backend import Made, Reference
 from kernelindex.runner.operations import load_module
 

@@ -19,7 +19,7 @@ def write_outputs(path: Path, values: Mapping[str, Any], meta: Mapping[str, Any]
         return
     import numpy as np
 
-    from kernelindex.runner.judge.array_file import write_arrays
+    from kernelindex.runner.array_file import write_arrays
 
     for name, value in values.items():
         if not isinstance(value, np.ndarray | np.generic):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.channel import Refusal
 from kernelindex.runner.dataclass_json import from_json
-from kernelindex.runner.operations.case import Case, make_case
+from kernelindex.runner.operations.case import case_of
 from kernelindex.runner.plan import Anchor, Candidate, Point
 from kernelindex.runner.probe.candidate import Loaded, load_candidate
 from kernelindex.runner.probe.failures import as_refusal
@@ -49,17 +49,6 @@ def read_candidate(session: Session, request: Mapping[str, Any]) -> Candidate:
     session.candidate = from_json(Candidate, dict(request["candidate"]))
     session.case = case_of(session.point)
     return session.candidate
-
-
-def case_of(point: Point) -> Case:
-    """The case of a point under its own draw."""
-    return make_case(
-        point.operation,
-        point.axes,
-        point.dtypes,
-        distribution=point.distribution or "own",
-        parameters=point.parameters,
-    )
 
 
 def load_function(session: Session, request: Mapping[str, Any]) -> Loaded:

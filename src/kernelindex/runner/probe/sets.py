@@ -151,7 +151,7 @@ class NumpySets:
 
 
 def _numpy_set(case: Case, file: str) -> Set:
-    from kernelindex.runner.judge.array_file import read_arrays
+    from kernelindex.runner.array_file import read_arrays
 
     base = read_arrays(Path(file))
     plain = {name: array.copy() for name, array in base.items()}

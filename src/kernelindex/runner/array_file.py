@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernelindex.runner import tensor_file
 from kernelindex.runner.operations.dtypes import dtype_name, numpy_dtype
-from kernelindex.runner.tensor_file import TensorFileError
+from kernelindex.runner.tensor_file import read_parts, write_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +23,7 @@ def write_arrays(
     dense = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     kinds = {name: (dtype_name(array.dtype), array.shape) for name, array in dense.items()}
     parts = {name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
-    tensor_file._write(path, kinds, parts, meta or {})
+    write_parts(path, kinds, parts, meta or {})
 
 
 def read_arrays(path: Path, limit_bytes: int = 1 << 40) -> dict[str, Any]:
@@ -32,13 +31,7 @@ def read_arrays(path: Path, limit_bytes: int = 1 << 40) -> dict[str, Any]:
 
     Raises ``NotFoundError`` for a dtype that numpy does not have.
     """
-    with tensor_file._open(path) as file:
-        header = tensor_file._header(file, path)
-        total = sum(entry.bytes for entry in header.tensors.values())
-        if total > limit_bytes:
-            raise TensorFileError(f"{path}: {total} bytes of tensors; at most {limit_bytes}")
-        found = {}
-        for name, entry in header.tensors.items():
-            data = tensor_file._slice(file, entry, None)
-            found[name] = np.frombuffer(data, numpy_dtype(entry.dtype)).reshape(entry.shape)
-        return found
+    return {
+        name: np.frombuffer(data, numpy_dtype(entry.dtype)).reshape(entry.shape)
+        for name, entry, data in read_parts(path, limit_bytes)
+    }
