@@ -39,6 +39,7 @@ def test_the_numbers_of_samples_by_hand() -> None:
 def test_a_run_that_says_what_its_samples_say_has_no_problem() -> None:
     assert problems(RUN) == []
     assert problems(RUN, [*ROWS, [], [[]]]) == []
+    assert problems(RUN, [None, *ROWS, [None, []]]) == []
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kernelindex.errors import KernelIndexError
 from kernelindex.evidence import ledger
 from kernelindex.evidence.keys import Signer
 from kernelindex.evidence.verify import verify
 from kernelindex.runner import batch_files
-from kernelindex.runner.ingest import Signing, ingest
-from kernelindex.runner.recording import BatchError
-from tests.runner.recording.factories import make_batch, make_plan
+from kernelindex.runner.ingest import FILES, Signing, ingest
+from kernelindex.runner.recording import BatchError, read_batch
+from tests.runner.recording.factories import make_batch, make_plan, make_samples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +53,64 @@ def test_a_changed_byte_is_found(tmp_path: Path) -> None:
     data = bytearray(ingest(planned(tmp_path), signing(tmp_path), tmp_path / "bundles").sealed.data)
     data[len(data) // 2] ^= 1
     assert not verify(bytes(data), [SIGNER.public]).ok
+
+
+@pytest.mark.parametrize("name", [*FILES, "series/0.json.gz"])
+def test_a_link_in_a_file_s_place_is_neither_read_nor_signed(tmp_path: Path, name: str) -> None:
+    batch, secret = planned(tmp_path), tmp_path / "key.pem"
+    path = batch / name
+    path.write_bytes(path.read_bytes() if path.exists() else b"secret")
+    path.rename(secret)
+    path.symlink_to(secret)
+    with pytest.raises(KernelIndexError, match="not a regular file"):
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert not (tmp_path / "bundles").exists()
+
+
+def test_a_folder_of_series_elsewhere_is_refused(tmp_path: Path) -> None:
+    batch = planned(tmp_path)
+    (batch / "series").rename(tmp_path / "elsewhere")
+    (batch / "series").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BatchError, match="series: not a regular file"):
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+
+
+@pytest.mark.parametrize("name", ["x.json.gz", "00.json.gz", "1.json", "9999999.json.gz"])
+def test_a_file_that_is_no_series_is_named(tmp_path: Path, name: str) -> None:
+    batch = planned(tmp_path)
+    (batch / "series" / name).write_bytes(b"")
+    with pytest.raises(BatchError, match=name) as refused:
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert refused.value.code == "batch.series"
+
+
+@pytest.mark.parametrize("bad", ["x", [3], [[3]], [[["1"]]], [[[True]]], [[[0.0]]], [[[10**400]]]])
+def test_samples_that_are_no_times_are_named(tmp_path: Path, bad: object) -> None:
+    batch = make_batch(tmp_path / "batch", samplesNs=bad)
+    with pytest.raises(BatchError, match=r"0.json.gz: samplesNs") as refused:
+        read_batch(batch)
+    assert refused.value.code == "batch.series"
+
+
+def test_rounds_without_a_sample_are_no_fault_of_the_bundle(tmp_path: Path) -> None:
+    rows: list[Any] = make_samples(1e5, 0)
+    rows[1][2], rows[2] = None, None
+    rows.append([[]])
+    batch = make_batch(tmp_path / "batch", samplesNs=rows)
+    plan = (batch / batch_files.PLAN).read_bytes()
+    ledger.plan(tmp_path / "ledger.jsonl", 1, batch_files.digest(plan))
+    done = ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    report = verify(done.sealed.data, [SIGNER.public])
+    assert report.faults == ()
+    assert report.runs[0].lacks == ("3 process generations of 8 rounds (it has 1 of 2)",)
+
+
+def test_an_outcome_that_no_worker_writes_is_refused(tmp_path: Path) -> None:
+    batch = planned(tmp_path)
+    path = batch / batch_files.OUTCOME
+    batch_files.write_json(path, {**batch_files.read_json(path), "status": "splendid"})
+    with pytest.raises(BatchError, match="ended 'splendid'"):
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
 
 
 def test_batches_are_chained_in_the_ledger(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Raw samples of one series, and the numbers of a run that must follow from them.
 
 A series file holds ``samplesNs``: generation > round > sample, ns. Rounds without a sample
-and generations without a round are passed over. A run states whole ns, so a number counts
-as equal within half a nanosecond of rounding.
+and generations without a round, empty or null, are passed over. A run states whole ns, so a
+number counts as equal within half a nanosecond of rounding.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_samples(series: Any, field: str = "samplesNs") -> Samples:
     rows = series.get(field) if isinstance(series, dict) else None
     if rows is None:
         return ()
-    kept = (tuple(_round(one) for one in _list(rounds) if one) for rounds in _list(rows))
+    kept = (tuple(_round(one) for one in _list(rounds) if one) for rounds in _list(rows) if rounds)
     return tuple(rounds for rounds in kept if rounds)
 
 

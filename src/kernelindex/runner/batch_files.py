@@ -19,10 +19,13 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from kernelindex.runner.regular_file import open_regular, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +42,7 @@ OUTCOME = "outcome.json"
 SERIES = "series"
 GENERATIONS = "generations"
 NO_LINE = "sha256:" + "0" * 64
+_SERIES_NAME = re.compile(r"(?:0|[1-9][0-9]{0,5})\.json\.gz")
 
 
 def digest(data: bytes) -> str:
@@ -72,20 +76,39 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path, limit_bytes: int = 1 << 30) -> Any:
-    """The JSON of a file of this folder; raises ValueError or OSError."""
+    """The JSON of a file of this folder; raises ValueError, EOFError or OSError."""
     if path.suffix != ".gz":
-        return json.loads(path.read_bytes())
-    with gzip.open(path) as file:
+        return json.loads(read_regular(path))
+    with open_regular(path) as packed, gzip.GzipFile(fileobj=packed) as file:
         data = file.read(limit_bytes + 1)
     if len(data) > limit_bytes:
         raise ValueError(f"{path}: unpacks to more than {limit_bytes} bytes")
     return json.loads(data)
 
 
+def file_digest(path: Path) -> str | None:
+    """The digest of a file of this folder; None where it is not there. Raises OSError."""
+    try:
+        return digest(read_regular(path))
+    except FileNotFoundError:
+        return None
+
+
 def series_files(folder: Path) -> list[Path]:
-    """The series of a batch in their numbers' order."""
-    found = (folder / SERIES).glob("*.json.gz")
-    return sorted(found, key=lambda path: int(path.name.split(".")[0]))
+    """The series of a batch in their numbers' order; raises ValueError for a file that is none."""
+    place = folder / SERIES
+    if place.is_symlink():
+        raise ValueError(f"{place}: a link, wanted a folder")
+    found = [path for path in place.glob("*") if path.suffix != ".part"]
+    for path in found:
+        if not _SERIES_NAME.fullmatch(path.name):
+            raise ValueError(f"{path}: wanted the number of a series, as in 0.json.gz")
+    return sorted(found, key=series_number)
+
+
+def series_number(path: Path) -> int:
+    """The number in the name of a series' file."""
+    return int(path.name.partition(".")[0])
 
 
 def generation_file(folder: Path, point: int, generation: int) -> Path:
@@ -114,7 +137,7 @@ def check_journal(folder: Path, head: str | None = None) -> JournalCheck:
     line missing at the end noticed.
     """
     lines, previous = 0, NO_LINE
-    for at, line in enumerate((folder / JOURNAL).read_bytes().splitlines(), start=1):
+    for at, line in enumerate(read_regular(folder / JOURNAL).splitlines(), start=1):
         problem = _line_problem(line, at, previous)
         if problem:
             return JournalCheck(lines, previous, problem)
@@ -137,7 +160,7 @@ def _line_problem(line: bytes, at: int, previous: str) -> str | None:
 
 def read_journal(folder: Path) -> Iterator[Mapping[str, Any]]:
     """The entries of a journal, unchecked; see ``check_journal``."""
-    for line in (folder / JOURNAL).read_bytes().splitlines():
+    for line in read_regular(folder / JOURNAL).splitlines():
         yield json.loads(line)
 
 

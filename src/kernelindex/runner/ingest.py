@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
 from kernelindex.runner import batch_files
 from kernelindex.runner.recording import BatchError, RunnerFacts, read_batch, record_batch
 from kernelindex.runner.recording.protocol import NAME, VERSION
+from kernelindex.runner.regular_file import read_regular
 from kernelindex.runner.standings import judge_batch
 
 if TYPE_CHECKING:
@@ -29,11 +31,6 @@ FILES = (
     batch_files.OUTCOME,
     batch_files.TELEMETRY,
 )
-OUTCOMES: dict[str, ledger.Outcome] = {
-    "complete": "complete",
-    "cut_short": "cut_short",
-    "aborted": "aborted",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +105,7 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
     )
     name = bundle.bundle_name(signing.name, batch.plan.number)
     bundle.write(target / name, sealed)
-    ledger.close(signing.ledger, batch.plan.number, sealed.record_digest, OUTCOMES[batch.outcome])
+    ledger.close(signing.ledger, batch.plan.number, sealed.record_digest, _outcome(batch))
     return Ingested(
         batch=batch,
         recorded=recorded,
@@ -120,7 +117,7 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
 
 def _require_planned(batch: Batch, path: Path) -> None:
     """The ledger holds this very plan under its number; a plan made later does not count."""
-    seen = batch_files.digest((batch.folder / batch_files.PLAN).read_bytes())
+    seen = batch_files.file_digest(batch.folder / batch_files.PLAN)
     planned = {one.number: one for one in ledger.read(path) if one.event == ledger.PLANNED}
     entry = planned.get(batch.plan.number)
     if entry is None or entry.subject != seen:
@@ -152,23 +149,42 @@ def device_name(batch: Batch) -> str:
 
 
 def batch_bytes(folder: Path) -> dict[str, bytes]:
-    """The files of a batch folder that its statement covers, byte for byte."""
-    found = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
-    for path in batch_files.series_files(folder):
-        found[f"{batch_files.SERIES}/{path.name}"] = path.read_bytes()
-    return found
+    """The files of a batch folder that its statement covers, byte for byte.
+
+    Raises BatchError for a link in a file's place: what it leads to was not measured.
+    """
+    paths = {name: folder / name for name in FILES if os.path.lexists(folder / name)}
+    series = batch_files.series_files(folder)
+    paths |= {f"{batch_files.SERIES}/{path.name}": path for path in series}
+    try:
+        return {name: read_regular(path) for name, path in paths.items()}
+    except OSError as error:
+        raise BatchError(
+            f"{error.filename}: {error.strerror}; wanted the files that the worker wrote"
+        ) from error
 
 
 def _record(batch: Batch, previous: str | None) -> BatchRecord:
-    plan = (batch.folder / batch_files.PLAN).read_bytes()
     return BatchRecord(
         number=batch.plan.number,
         previous_digest=previous,
-        plan_digest=batch_files.digest(plan),
-        outcome=OUTCOMES[batch.outcome],
+        plan_digest=str(batch_files.file_digest(batch.folder / batch_files.PLAN)),
+        outcome=_outcome(batch),
         seed_commitment=batch.seed_commitment,
         seed=batch.seed,
         journal_head=batch.journal_head,
+    )
+
+
+def _outcome(batch: Batch) -> ledger.Outcome:
+    """The outcome as a ledger has it; refuses one that no worker writes."""
+    for outcome in ledger.OUTCOMES:
+        if batch.outcome == outcome:
+            return outcome
+    raise BatchError(
+        f"{batch.folder / batch_files.OUTCOME}: ended {batch.outcome!r}; wanted one of"
+        f" {', '.join(ledger.OUTCOMES)}",
+        code="batch.outcome",
     )
 
 

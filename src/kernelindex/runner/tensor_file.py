@@ -14,11 +14,11 @@ import json
 import math
 import mmap
 import os
-import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kernelindex.errors import KernelIndexError
+from kernelindex.runner.regular_file import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -165,14 +165,9 @@ def _tensor(data: memoryview, entry: Entry, device: str) -> torch.Tensor:
 def _open(path: Path) -> BinaryIO:
     """Open a regular file only: a candidate may leave a link or a pipe in its place."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return open_regular(path)
     except OSError as error:
         raise TensorFileError(f"{path}: cannot be read: {error.strerror}") from error
-    file = os.fdopen(descriptor, "rb")
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
-        raise TensorFileError(f"{path}: not a regular file")
-    return file
 
 
 def _header(file: BinaryIO, path: Path) -> Header:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import KernelIndexError
 from kernelindex.runner import batch_files
-from kernelindex.runner.plan import load_plan
+from kernelindex.runner.plan import parse_plan
 from kernelindex.runner.recording.protocol import Regime
+from kernelindex.runner.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,22 +85,25 @@ class Batch:
 def read_batch(folder: Path) -> Batch:
     """Read a batch folder and follow its journal's chain.
 
-    Raises BatchError: ``batch.unreadable`` where a part is missing or is no JSON,
-    ``batch.journal`` where the chain is broken, ``batch.series`` for a series of no
-    candidate of the plan.
+    The folder may come from another machine, so links and what a worker does not write are
+    refused. Raises PlanError for the plan, BatchError: ``batch.unreadable`` where a part is
+    missing or is no JSON, ``batch.journal`` where the chain is broken, ``batch.series`` for a
+    series of no candidate of the plan, or whose samples are no times.
     """
-    plan = load_plan(folder / batch_files.PLAN)
+    _refuse_links(folder)
+    plan = _read_plan(folder)
     outcome = _optional(folder / batch_files.OUTCOME) or {}
-    journal = outcome.get("journal") or {}
-    head = _check_journal(folder, journal.get("head"))
-    entries = list(batch_files.read_journal(folder))
+    journal = outcome.get("journal")
+    stated = journal.get("head") if isinstance(journal, dict) else None
+    head = _check_journal(folder, _text(stated))
+    entries = _read_entries(folder)
     seed = _optional(folder / batch_files.SEED) or {}
     return Batch(
         folder=folder,
         plan=plan,
         facts=_optional(folder / batch_files.FACTS) or {},
         calibration=_optional(folder / batch_files.CALIBRATION) or {},
-        series=tuple(_read_series(path, plan) for path in batch_files.series_files(folder)),
+        series=tuple(_read_series(path, plan) for path in _series_files(folder)),
         outcome=str(outcome.get("status", "aborted")),
         missing=tuple(map(str, outcome.get("missing", ()))),
         started_at=str(entries[0]["at"]),
@@ -105,6 +112,39 @@ def read_batch(folder: Path) -> Batch:
         seed_commitment=_text(seed.get("commitment")) or _commitment(entries),
         journal_head=head,
     )
+
+
+def _refuse_links(folder: Path) -> None:
+    for path in (*folder.glob("*"), *folder.glob(f"{batch_files.SERIES}/*")):
+        if path.is_symlink():
+            raise BatchError(f"{path}: not a regular file; wanted those that the worker wrote")
+
+
+def _read_plan(folder: Path) -> Plan:
+    path = folder / batch_files.PLAN
+    try:
+        return parse_plan(read_regular(path), str(path))
+    except OSError as error:
+        raise BatchError(
+            f"{path}: {error.strerror}; wanted the folder that the worker wrote with --out"
+        ) from error
+
+
+def _read_entries(folder: Path) -> list[Mapping[str, Any]]:
+    """The entries of a journal whose chain holds; each has its time."""
+    entries = list(batch_files.read_journal(folder))
+    for one in entries:
+        if not isinstance(one.get("at"), str):
+            where = f"{folder / batch_files.JOURNAL}: line {one['line']}"
+            raise BatchError(f"{where} has no time, wanted at", code="batch.journal")
+    return entries
+
+
+def _series_files(folder: Path) -> list[Path]:
+    try:
+        return batch_files.series_files(folder)
+    except ValueError as error:
+        raise BatchError(str(error), code="batch.series") from error
 
 
 def _check_journal(folder: Path, head: str | None) -> str:
@@ -126,6 +166,9 @@ def _check_journal(folder: Path, head: str | None) -> str:
 
 def _read_series(path: Path, plan: Plan) -> Series:
     found = _required(path)
+    lacking = [name for name in ("pass", "cache", "load", "execution") if name not in found]
+    if lacking:
+        raise BatchError(f"{path.name}: has no {', '.join(lacking)}", code="batch.series")
     point = next((one for one in plan.points if one.id == found.get("point")), None)
     candidates = point.candidates if point else ()
     candidate = next((one for one in candidates if one.id == found.get("candidate")), None)
@@ -135,7 +178,7 @@ def _read_series(path: Path, plan: Plan) -> Series:
             code="batch.series",
         )
     return Series(
-        number=int(path.name.split(".")[0]),
+        number=batch_files.series_number(path),
         point=point,
         candidate=candidate,
         regime=Regime(
@@ -146,16 +189,31 @@ def _read_series(path: Path, plan: Plan) -> Series:
         ),
         status=str(found.get("status", "aborted")),
         reason=str(found.get("reason") or ""),
-        samples_ns=_samples(found.get("samplesNs") or ()),
+        samples_ns=_samples(found.get("samplesNs"), path.name),
         found=found,
     )
 
 
-def _samples(generations: Any) -> tuple[tuple[tuple[float, ...], ...], ...]:
-    return tuple(
-        tuple(tuple(float(value) for value in one) for one in generation)
-        for generation in generations
-    )
+def _samples(generations: Any, where: str) -> tuple[tuple[tuple[float, ...], ...], ...]:
+    """Generation > round > sample, ns; a round or generation of null has none."""
+    try:
+        return tuple(
+            tuple(tuple(map(_duration, one or ())) for one in generation or ())
+            for generation in generations or ()
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BatchError(
+            f"{where}: samplesNs: {error}; wanted generation > round > time in ns",
+            code="batch.series",
+        ) from error
+
+
+def _duration(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"a sample is {value!r:.40}")
+    if not 0.0 < value < math.inf:
+        raise ValueError(f"a sample is {value}")
+    return float(value)
 
 
 def _commitment(entries: list[Mapping[str, Any]]) -> str | None:
@@ -168,13 +226,13 @@ def _text(value: Any) -> str | None:
 
 
 def _optional(path: Path) -> Mapping[str, Any] | None:
-    return _required(path) if path.exists() else None
+    return _required(path) if os.path.lexists(path) else None
 
 
 def _required(path: Path) -> Mapping[str, Any]:
     try:
         found = batch_files.read_json(path)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zlib.error, RecursionError) as error:
         raise BatchError(f"{path}: {error}; wanted JSON that the worker wrote") from error
     if not isinstance(found, dict):
         raise BatchError(f"{path}: saw {json.dumps(found)[:60]}, wanted an object")

@@ -95,9 +95,8 @@ def build_telemetry(batch: Batch, series: Series) -> dict[str, Any] | None:
     if rounds and batch.on_device:
         found["throttleReasons"] = sorted(throttled)
     found |= _counts(rounds)
-    path = batch.folder / batch_files.TELEMETRY
-    if found and path.exists():
-        digest = batch_files.digest(path.read_bytes())
+    digest = batch_files.file_digest(batch.folder / batch_files.TELEMETRY)
+    if found and digest:
         found["artifact"] = {"uri": batch_files.TELEMETRY, "digest": digest}
     return found or None
 

@@ -119,12 +119,9 @@ def _batch(batch: Batch, series: Series, previous_digest: str | None) -> dict[st
         "rounds": sum(len(generation) for generation in series.samples_ns),
         "anchorMedian": round(median(anchor)) if anchor else None,
     }
-    path = batch.folder / batch_files.CALIBRATION
-    if path.exists():
-        found["calibration"] = {
-            "uri": batch_files.CALIBRATION,
-            "digest": batch_files.digest(path.read_bytes()),
-        }
+    digest = batch_files.file_digest(batch.folder / batch_files.CALIBRATION)
+    if digest:
+        found["calibration"] = {"uri": batch_files.CALIBRATION, "digest": digest}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -142,7 +139,7 @@ def _samples(batch: Batch, series: Series) -> dict[str, Any]:
     name = f"{batch_files.SERIES}/{series.number}.json.gz"
     return {
         "uri": name,
-        "digest": batch_files.digest((batch.folder / name).read_bytes()),
+        "digest": batch_files.file_digest(batch.folder / name),
         "mediaType": SAMPLES_TYPE,
         "count": series.sample_count,
     }
