@@ -8,6 +8,7 @@ import pytest
 
 from kernelindex.errors import EvidenceError
 from kernelindex.evidence import ledger
+from kernelindex.manifests import canonical
 
 PLAN = "sha256:" + "1" * 64
 RECORD = "sha256:" + "2" * 64
@@ -79,3 +80,12 @@ def test_a_line_torn_by_a_crash_never_happened(path: Path) -> None:
     assert ledger.next_number(path) == 2
     ledger.plan(path, 2, PLAN)
     assert [entry.number for entry in ledger.read(path)] == [1, 2]
+
+
+@pytest.mark.parametrize("change", [{"number": "1"}, {"number": True}, {"event": "begun"}])
+def test_a_line_of_another_form_is_named(path: Path, change: dict[str, object]) -> None:
+    ledger.plan(path, 1, PLAN, at="2026-11-30T10:00:00Z")
+    line = canonical.dumps({**canonical.loads(path.read_bytes().rstrip()), **change})
+    path.write_bytes(line + b"\n")
+    with pytest.raises(EvidenceError, match="line 1 is not a ledger's"):
+        ledger.read(path)

@@ -31,6 +31,9 @@ def sound() -> bytes:
     return Batch(passes=TRAINING).seal().data
 
 
+PLAN_DIGEST = sha256(archive.unpack(sound())[bundle.PLAN])
+
+
 def faults(data: bytes, keys: Any = (ALICE.public,)) -> list[str]:
     return [one.code for one in verify(data, keys).faults]
 
@@ -211,6 +214,8 @@ def test_manifests_are_digested_again_and_name_only_what_is_there() -> None:
         ({"batch": {"id": "b", "number": 1, "seed": "other"}}, "batch"),
         ({"timing": {"primaryStatistic": "median", "latencyNs": {"median": 9}}}, "samples"),
         ({"samples": {"uri": "u", "digest": sha256(b"elsewhere")}}, "samples"),
+        ({"samples": {"uri": "u", "digest": PLAN_DIGEST}}, "samples"),
+        ({"batch": {"id": "b", "calibration": {"uri": "u", "digest": PLAN_DIGEST}}}, "batch"),
     ],
 )
 def test_runs_speak_of_this_batch_and_of_their_samples(run: dict[str, Any], code: str) -> None:

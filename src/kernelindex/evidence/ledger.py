@@ -178,7 +178,10 @@ def _parse(path: Path, data: bytes) -> tuple[Entry, ...]:
 
 
 def _entry(values: Any, line: bytes) -> Entry:
-    return Entry(**values, digest=f"sha256:{hashlib.sha256(line).hexdigest()}")
+    entry = Entry(**values, digest=f"sha256:{hashlib.sha256(line).hexdigest()}")
+    if type(entry.number) is not int or entry.event not in (PLANNED, CLOSED):
+        raise TypeError(f"event {entry.event!r} of number {entry.number!r}")
+    return entry
 
 
 def _refusal(path: Path, why: str) -> EvidenceError:

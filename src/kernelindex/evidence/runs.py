@@ -10,6 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.evidence import bundle
 from kernelindex.evidence.report import Fault, RunReport
 from kernelindex.evidence.samples import sample_problems
 from kernelindex.policy.reading import read_protocol
@@ -89,16 +90,17 @@ def _batch(contents: Contents, spec: Mapping[str, Any]) -> Iterator[tuple[str, s
         if stated.get(name) != value:
             yield "batch", f"batch.{name} is {stated.get(name)!r}, signed is {value!r}"
     named = (stated.get("calibration") or {}).get("digest")
-    if named is not None and named not in contents.by_digest:
-        yield "batch", f"batch.calibration {named} is not in the bundle"
+    body = contents.files.get(bundle.CALIBRATION)
+    if named is not None and (body is None or named != bundle.sha256(body)):
+        yield "batch", f"batch.calibration {named} is not the bundle's {bundle.CALIBRATION}"
 
 
 def _samples(contents: Contents, spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     named = (spec.get("samples") or {}).get("digest")
     if named is None:
         return
-    if named not in contents.by_digest:
-        yield "samples", f"the samples {named} are not in the bundle"
+    if not contents.by_digest.get(named, "").startswith(bundle.SERIES):
+        yield "samples", f"the samples {named} are no series of the bundle"
         return
     data = contents.files[contents.by_digest[named]]
     for text in sample_problems(spec, data):

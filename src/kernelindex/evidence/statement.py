@@ -195,8 +195,13 @@ def _from_json(cls: Any, value: Any) -> Any:
 def _subject(value: Any) -> Subject:
     _need(value, ("name", "digest"), "subject")
     digests = value["digest"]
-    if not isinstance(value["name"], str) or digests.keys() - {"sha256", MANIFEST_DIGEST}:
-        raise ValueError(f"a subject is {value!r}")
+    texts = isinstance(digests, Mapping) and all(isinstance(one, str) for one in digests.values())
+    if (
+        not isinstance(value["name"], str)
+        or not texts
+        or digests.keys() - {"sha256", MANIFEST_DIGEST}
+    ):
+        raise ValueError(f"a subject is {value!r:.200}")
     manifest = digests.get(MANIFEST_DIGEST)
     return Subject(
         name=value["name"],
