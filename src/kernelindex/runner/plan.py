@@ -151,7 +151,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Physical floor of a call by pass (ns), and memory a candidate may take (0: no limit)."""
+    """Physical floor of a call by pass (ns), and resident memory a candidate may take.
+
+    ``memory_bytes`` of 0 leaves the worker's own limit, a share of the machine's memory.
+    """
 
     floor_ns: Mapping[str, float] = field(default_factory=dict)
     memory_bytes: int = 0

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.cohorts import cohort_key
-from kernelindex.policy.doubts import PassTimes
 from kernelindex.policy.judging import JudgeContext, JudgedCohort, judge_cohort
 from kernelindex.policy.reading import (
     ObservationFacts,
@@ -16,17 +15,16 @@ from kernelindex.policy.reading import (
     read_run,
     read_workload,
 )
-from kernelindex.policy.samples import Samples
+from kernelindex.policy.samples_reading import read_samples, read_series
+from kernelindex.policy.siblings import sibling_passes
 from kernelindex.policy.verdicts import compare_in_cohort
-from kernelindex.runner.recording.run import anchor_medians
-from kernelindex.stats import median, round_medians
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kernelindex.policy.facts import RunFacts
     from kernelindex.policy.verdicts import Verdict
-    from kernelindex.runner.recording import Batch, RecordedRun, Series
+    from kernelindex.runner.recording import Batch, RecordedRun
 
 SOURCE = "kernelindex-runner"
 """The source under which controlled runs are observed."""
@@ -59,7 +57,7 @@ def judge_batch(batch: Batch, recorded: Sequence[RecordedRun]) -> tuple[Judged, 
         implementations={
             one.implementation.digest: one.implementation.document["spec"] for one in recorded
         },
-        passes=pass_times(recorded, facts),
+        passes=sibling_passes(facts.values()),
     )
     return tuple(_judge(group, facts, context) for group in groups.values())
 
@@ -82,40 +80,10 @@ def run_facts(batch: Batch, one: RecordedRun) -> RunFacts:
         read_implementation(one.implementation, source=SOURCE, project=one.project.name),
         ObservationFacts(source=SOURCE),
     )
-    return replace(facts, samples=samples_of(batch, one.series))
-
-
-def samples_of(batch: Batch, series: Series) -> Samples | None:
-    """The samples of a series as verdicts take them; ``None`` where there are none."""
-    kept = [[rounds for rounds in generation if rounds] for generation in series.samples_ns]
-    kept = [generation for generation in kept if generation]
-    if not kept:
-        return None
-    calibration = batch.calibration
-    anchor = calibration.get("anchor") or {}
-    between = calibration.get("betweenBatch") or {}
-    return Samples(
-        batch=batch.id,
-        runner=batch.plan.runner,
-        rounds=round_medians(kept),
-        samples_per_round=round(median([len(one) for rounds in kept for one in rounds])),
-        floor=tuple((float(at), float(rel)) for at, rel in calibration.get("floor") or ()),
-        tick_ns=float(calibration.get("tickNs") or 0.0),
-        cycles=_cycles(series),
-        anchor=anchor_medians(calibration, series.point.id) or None,
-        anchor_id=anchor.get("id"),
-        between_batch_sd=between.get("sd"),
-        between_batch_degrees=int(between.get("degrees", 9)),
-        seconds_per_generation=calibration.get("secondsPerGeneration"),
+    samples = read_samples(
+        one.run.document["spec"], batch.calibration, read_series(one.series.found)
     )
-
-
-def _cycles(series: Series) -> tuple[tuple[float, ...], ...] | None:
-    """Round medians in SM cycles, where every round has its clock."""
-    stated = series.found.get("cycles")
-    if not stated or any(not rounds or not all(rounds) for rounds in stated):
-        return None
-    return round_medians(stated)
+    return replace(facts, samples=samples)
 
 
 def _judge(
@@ -127,27 +95,3 @@ def _judge(
         runs={one.run.digest: one for one in group},
         facts=own,
     )
-
-
-def pass_times(
-    recorded: Iterable[RecordedRun], facts: Mapping[str, RunFacts]
-) -> dict[str, PassTimes]:
-    """Forward, backward and full of one candidate at one point in one regime, by run."""
-    groups: dict[tuple[str, ...], dict[str, RecordedRun]] = {}
-    for one in recorded:
-        regime, series = one.series.regime, one.series
-        key = (series.point.id, series.candidate.id, regime.cache, regime.load, regime.execution)
-        groups.setdefault(key, {})[regime.timed_pass] = one
-    found: dict[str, PassTimes] = {}
-    for members in groups.values():
-        values = {name: _value(facts[one.run.digest]) for name, one in members.items()}
-        times = [values.get(name) for name in ("forward", "backward", "full")]
-        if all(times):
-            forward, backward, full = (value or 0.0 for value in times)
-            passes = PassTimes(forward_ns=forward, backward_ns=backward, full_ns=full)
-            found |= {one.run.digest: passes for one in members.values()}
-    return found
-
-
-def _value(facts: RunFacts) -> float | None:
-    return facts.primary.value if facts.primary else None

@@ -11,7 +11,6 @@ from kernelindex.runner.calibration.floor import (
     least_floor,
     pair_ratios,
     ratio_bound,
-    successive_ratios,
 )
 
 
@@ -59,10 +58,8 @@ def test_bound_covers_95_percent_of_further_ratios() -> None:
     assert 0.93 <= inside / 4000 <= 0.975
 
 
-def test_ratios_of_pairs_and_successions() -> None:
+def test_ratios_of_pairs() -> None:
     assert pair_ratios([110.0, 100.0], [100.0, 100.0]) == [pytest.approx(math.log(1.1)), 0.0]
-    assert successive_ratios([100.0, 110.0]) == [pytest.approx(math.log(1.1) / math.sqrt(2))]
-    assert successive_ratios([100.0]) == []
 
 
 def test_least_points_ascend() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernelindex.runner import batch_files
-from kernelindex.runner.plan import plan_to_json
+from kernelindex.runner.plan import Limits, plan_to_json
 from kernelindex.runner.worker.resume import WorkerError
 from tests.runner.support.plans import make_plan, open_plan, run_plan
 
@@ -91,10 +91,9 @@ def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
 
 
 def test_eating_memory_ends_one_candidate_only(tmp_path) -> None:
-    batch = open_plan(
-        make_plan("memory", "honest", **{**ONE, "command_timeout_seconds": 20.0}), tmp_path / "out"
-    )
-    batch.bench.watch.memory_bytes = 400 << 20
+    plan = make_plan("memory", "honest", **{**ONE, "command_timeout_seconds": 20.0})
+    limited = replace(plan.points[0], limits=Limits(memory_bytes=400 << 20))
+    batch = open_plan(replace(plan, points=(limited,)), tmp_path / "out")
     batch.run()
 
     assert statuses(batch)["memory"] == ("resource_exceeded", "memory_exhausted")

@@ -9,7 +9,6 @@ that, a noisy one rises well above it. The floor is the pooled deviation times S
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -67,13 +66,3 @@ def floor_points(
 def pair_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
     """A/A log ratios of two processes' medians, generation by generation."""
     return [math.log(one) - math.log(other) for one, other in zip(a, b, strict=False)]
-
-
-def successive_ratios(medians: Sequence[float]) -> list[float]:
-    """A/A log ratios where one process a generation ran a sentinel: against the one before.
-
-    Divided by the square root of two, so that they compare with the effect of one process.
-    """
-    logs = [math.log(one) for one in medians]
-    pairs = itertools.pairwise(logs)
-    return [(after - before) / math.sqrt(2.0) for before, after in pairs]

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FIXTURES = "kernelindex.runner.cheats.fixtures."
-CONTAINED = "contained"
 
 
 @dataclass(frozen=True, slots=True)

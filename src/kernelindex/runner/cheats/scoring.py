@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from kernelindex.runner.cheats.catalogue import Entry
 
-ACCUSED = frozenset(("suspected_reward_hack", "policy_violation"))
 UNHARMED = frozenset(("passed", "unstable"))
 # A contained cheat may not be this much quicker than its twin.
 LEAST_SHARE = 0.9

@@ -102,21 +102,32 @@ class Bench:
         if self.stop or time.monotonic() > self.deadline:
             raise CutShortError
 
-    def start_probe(self, name: str, *, trusted: bool = False) -> Process:
-        """Start a probe in its isolation; a trusted one is enclosed alike, to be timed alike."""
+    def start_probe(self, name: str, *, memory_bytes: int = 0) -> Process:
+        """Start a probe in its isolation; the anchor's is enclosed alike, to be timed alike."""
         hidden = [self.folder]
-        return self._start(name, self.programs.probe, hidden=hidden, trusted=trusted)
+        return self._start(name, self.programs.probe, hidden=hidden, memory_bytes=memory_bytes)
 
     def start_judge(self) -> Process:
         """Start the judge: trusted, not enclosed; it writes inputs and reads outputs."""
         return self._start("judge", self.programs.judge, hidden=[], trusted=True)
 
     def _start(
-        self, name: str, program: Sequence[str], *, hidden: Sequence[Path], trusted: bool
+        self,
+        name: str,
+        program: Sequence[str],
+        *,
+        hidden: Sequence[Path],
+        trusted: bool = False,
+        memory_bytes: int = 0,
     ) -> Process:
-        place = self.places.of(name)
         process = Process(
-            name, program, place, isolation=self.isolation, hidden=hidden, trusted=trusted
+            name,
+            program,
+            self.places.of(name),
+            isolation=self.isolation,
+            hidden=hidden,
+            trusted=trusted,
+            memory_bytes=memory_bytes,
         )
         self.watch.add(process)
         self.journal.write("process_started", name=name, pid=process.pid)

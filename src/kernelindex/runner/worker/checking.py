@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kernelindex.runner.worker.members import Member
     from kernelindex.runner.worker.processes import Process
 
-GRADIENT_PASSES = frozenset(("backward", "full"))
 _OFFSETS = 1 << 20
 
 

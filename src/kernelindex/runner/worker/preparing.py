@@ -31,8 +31,10 @@ def start_members(
     bench: Bench, point: Point, candidates: Sequence[tuple[Candidate, tuple[str, ...]]]
 ) -> list[Member]:
     """Start a process for each candidate with the passes still asked of it."""
+    allowed = point.limits.memory_bytes
     return [
-        Member(one, bench.start_probe(f"{point.id}-{one.id}"), passes) for one, passes in candidates
+        Member(one, bench.start_probe(f"{point.id}-{one.id}", memory_bytes=allowed), passes)
+        for one, passes in candidates
     ]
 
 

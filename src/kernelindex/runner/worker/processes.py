@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.channel import Answer, Channel, Closed, Refused, Reply, TimedOut, Violation
-from kernelindex.runner.sandbox import Isolation, Limits, build_command
+from kernelindex.runner.sandbox import Isolation, build_command
 from kernelindex.runner.worker import process_table
 from kernelindex.runner.worker.output import Output
 from kernelindex.runner.worker.places import environment
@@ -29,7 +29,10 @@ _BYE_SECONDS = 0.5
 
 
 class Process:
-    """A judge or probe. Start it from a thread that stays: it dies with that thread."""
+    """A judge or probe. Start it from a thread that stays: it dies with that thread.
+
+    ``memory_bytes`` is what it may keep resident, children included; 0: what the watch allows.
+    """
 
     def __init__(
         self,
@@ -40,11 +43,11 @@ class Process:
         isolation: Isolation,
         hidden: Sequence[Path] = (),
         trusted: bool = False,
-        also_writable: Sequence[Path] = (),
-        limits: Limits | None = None,
+        memory_bytes: int = 0,
     ) -> None:
         self.name = name
         self.place = place
+        self.memory_bytes = memory_bytes
         self.verdict: Refused | None = None
         self.leftovers = 0
         self.stopped = False
@@ -55,9 +58,8 @@ class Process:
         command = build_command(
             isolation,
             [*program, "--channel", str(theirs.fileno())],
-            writable=[place.root, *also_writable],
+            writable=[place.root],
             hidden=hidden,
-            limits=limits,
             trusted=trusted,
         )
         read, write = os.pipe()

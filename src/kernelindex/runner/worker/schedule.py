@@ -17,8 +17,6 @@ def draw_rounds(count: int, rounds: int, random: Random) -> list[list[int]]:
     """
     if count == 0:
         return [[] for _ in range(rounds)]
-    if count == 0:
-        return [[] for _ in range(rounds)]
     orders: list[list[int]] = []
     while len(orders) < rounds:
         labels = random.shuffled(range(count))

@@ -69,8 +69,9 @@ class Watch:
 
     def _look(self, process: Process, table: dict[int, process_table.Row], *, disk: bool) -> None:
         resident = process_table.resident_bytes(table, process.pid)
-        if resident > self.memory_bytes:
-            text = f"{resident} bytes resident; {self.memory_bytes} are allowed"
+        allowed = min(self.memory_bytes, process.memory_bytes or self.memory_bytes)
+        if resident > allowed:
+            text = f"{resident} bytes resident; {allowed} are allowed"
             process.condemn(Refused("resource_exceeded", "memory_exhausted", text))
         if disk and _disk_is_short(process.place.root):
             used = process.place.used_bytes()

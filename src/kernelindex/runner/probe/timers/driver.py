@@ -83,12 +83,6 @@ class Driver:
         self.call("cuDeviceGetAttribute", byref(found), _ATTRIBUTES[name], device)
         return found.value
 
-    def has_context(self) -> bool:
-        """Whether this thread has a current context."""
-        context = c_void_p()
-        self.call("cuCtxGetCurrent", byref(context))
-        return bool(context.value)
-
     def synchronize(self) -> None:
         """Wait for all work of the context, on every stream."""
         self.call("cuCtxSynchronize")
@@ -115,10 +109,6 @@ class Driver:
         event = c_void_p()
         self.call("cuEventCreate", byref(event), 0)
         return event
-
-    def destroy_event(self, event: c_void_p) -> None:
-        """Give an event back."""
-        self.call("cuEventDestroy_v2", event)
 
     def record(self, event: c_void_p, stream: int) -> None:
         """Record an event on a stream (0: the legacy default stream)."""
