@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kernelindex.evidence.statement import Statement
     from kernelindex.manifests import Manifest
 
-TRAINING = frozenset({"backward", "full"})
+GRADIENT_PASSES = frozenset({"backward", "full"})
 COMPANIONS = {"backward": ("forward", "full")}
 GPU_ARCHITECTURES = ("sm_", "gfx")
 
@@ -135,7 +135,7 @@ def _timed_pass(contents: Contents, spec: Mapping[str, Any]) -> str:
 def _outputs_passed(spec: Mapping[str, Any], timed_pass: str) -> bool:
     """Every output was compared and passed; where gradients are timed, gradients too."""
     outputs = (spec.get("correctness") or {}).get("outputs") or {}
-    if timed_pass in TRAINING and not any(name.startswith("grad_") for name in outputs):
+    if timed_pass in GRADIENT_PASSES and not any(name.startswith("grad_") for name in outputs):
         return False
     good = (one["passed"] and one.get("finite", True) for one in outputs.values())
     return bool(outputs) and all(good)

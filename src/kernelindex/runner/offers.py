@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from kernelindex.errors import NotFoundError, RequestError
 from kernelindex.registry.operations import load_operations
 from kernelindex.runner.operations.description import slugs
-from kernelindex.runner.plan import Candidate
+from kernelindex.runner.plan import TRAINING, Candidate
 
 if TYPE_CHECKING:
     from kernelindex.runner.operations.description import CandidateSpec, Operation
-
-TRAINING = ("forward", "backward", "full")
 
 
 def recordable() -> tuple[str, ...]:

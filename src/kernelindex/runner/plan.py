@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT_VERSION = 1
-PASSES = ("inference", "forward", "backward", "full")
+TRAINING = ("forward", "backward", "full")
+PASSES = ("inference", *TRAINING)
+GRADIENT_PASSES = ("backward", "full")
 CACHE = ("cold", "hot")
 LOAD = ("burst", "sustained")
 EXECUTION = ("eager", "graph")
@@ -145,7 +147,7 @@ class Candidate:
         _need(self.file is not None or ":" in self.entry, "entry as module:function, or a file")
         leads_out = self.file is not None and ".." in PurePosixPath(self.file).parts
         _need(not leads_out, "file without .., inside the plan's folder or absolute")
-        gradients = {"backward", "full"} & set(self.passes)
+        gradients = set(GRADIENT_PASSES) & set(self.passes)
         _need(self.interface == "torch" or not gradients, "no gradients of a numpy candidate")
 
 

@@ -13,10 +13,10 @@ from kernelindex.errors import RequestError
 from kernelindex.policy.peaks import accusing_peak
 from kernelindex.registry.costs import cost_of
 from kernelindex.registry.hardware import PRODUCTS
-from kernelindex.runner.offers import TRAINING, find_candidate, obstacle_of, own_candidate, planned
+from kernelindex.runner.offers import find_candidate, obstacle_of, own_candidate, planned
 from kernelindex.runner.operations.case import make_case
 from kernelindex.runner.operations.description import load_operation
-from kernelindex.runner.plan import Candidate, Limits, Point, Tolerance
+from kernelindex.runner.plan import TRAINING, Candidate, Limits, Point, Tolerance
 from kernelindex.runner.recording.workload import is_routed
 
 if TYPE_CHECKING:

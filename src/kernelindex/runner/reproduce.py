@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import RequestError
 from kernelindex.runner.operations.description import load_operation
+from kernelindex.runner.plan import TRAINING
 from kernelindex.runner.protocols import EMULATIONS
 
 if TYPE_CHECKING:
@@ -88,4 +89,4 @@ def _passes(candidate: CandidateSpec, timed_pass: str) -> tuple[str, ...]:
     """A backward result counts only beside forward and full of the same batch."""
     if timed_pass != "backward":
         return (timed_pass,)
-    return tuple(one for one in ("forward", "backward", "full") if one in candidate.passes)
+    return tuple(one for one in TRAINING if one in candidate.passes)

@@ -130,7 +130,8 @@ def test_protocol_is_controlled_and_tells_regimes_apart(tmp_path: Path) -> None:
 def test_emulated_protocol_is_another_version_and_never_ranks_with_ours() -> None:
     from kernelindex.runner.planning import Ask, choose_point
     from kernelindex.runner.protocols import build_plan
-    from kernelindex.runner.recording.protocol import Regime, build_protocol
+    from kernelindex.runner.recording.protocol import build_protocol
+    from kernelindex.runner.regimes import Regime
 
     ask = Ask(operation="moe-mlp", axes={"experts": 64}, device="cuda:0", gradients="non_leaf")
     point = choose_point(ask).point

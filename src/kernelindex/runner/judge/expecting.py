@@ -12,6 +12,7 @@ from kernelindex.runner.judge.comparing import Comparison, compare
 from kernelindex.runner.judge.deciding import tolerances_of
 from kernelindex.runner.judge.refresh import refreshed
 from kernelindex.runner.judge.seeds import derive_seed
+from kernelindex.runner.plan import GRADIENT_PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +60,7 @@ class Expectations:
         self._seeds: dict[str, str] = {}
         self._kept: tuple[Question, Expected] | None = None
         self._bounds = tolerances_of(point, case)
-        asked = bool({"backward", "full"} & set(point.passes))
+        asked = bool(set(GRADIENT_PASSES) & set(point.passes))
         self.gradients = asked and backend.name == "torch"
 
     @property

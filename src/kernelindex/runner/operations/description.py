@@ -16,10 +16,10 @@ from typing import Any
 from kernelindex.errors import NotFoundError, RegistryError
 from kernelindex.runner.dataclass_json import ShapeError, from_json
 from kernelindex.runner.operations.expressions import axis_names
+from kernelindex.runner.plan import PASSES
 
 __all__ = [
     "DRAWS",
-    "PASSES",
     "CandidateSpec",
     "Draw",
     "Operation",
@@ -35,7 +35,6 @@ __all__ = [
 ]
 
 DRAWS = ("own", "stress", "uneven", "empty", "overfull")
-PASSES = ("inference", "forward", "backward", "full")
 FORMAT_VERSION = 1
 
 _HERE = Path(__file__).parent

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from kernelindex.runner.operations import load_module, make_case
+from kernelindex.runner.plan import PASSES
 from kernelindex.runner.probe.commands import Commands
 from kernelindex.runner.tensor_file import write_tensors
 
 _MODULE = "kernelindex.runner.operations.rms_norm"
-_PASSES = ("inference", "forward", "backward", "full")
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class Rig:
     commands: Commands
     folder: Path
     facts: dict[str, Any]
-    passes: tuple[str, ...] = _PASSES
+    passes: tuple[str, ...] = PASSES
 
     def ask(self, command: str, **request: Any) -> dict[str, Any]:
         """One command's reply; raises Refusal."""
@@ -47,14 +47,14 @@ def make_rig(
     candidate = {
         "id": "check/rms-norm",
         "entry": f"{_MODULE}.candidates:{function}",
-        "passes": list(_PASSES),
+        "passes": list(PASSES),
     }
     point = {
         "id": "check",
         "operation": "rms-norm",
         "axes": axes,
         "dtypes": dtypes,
-        "passes": list(_PASSES),
+        "passes": list(PASSES),
         "gradients": gradients,
         "candidates": [candidate],
     }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.errors import KernelIndexError
 from kernelindex.runner import batch_files
 from kernelindex.runner.plan import parse_plan
-from kernelindex.runner.recording.protocol import Regime
+from kernelindex.runner.regimes import Regime
 from kernelindex.runner.regular_file import read_regular
 
 if TYPE_CHECKING:

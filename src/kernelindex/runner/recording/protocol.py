@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.manifests import Manifest, parse
 from kernelindex.policy.reading import CONTROLLED_HARNESS
+from kernelindex.runner.plan import GRADIENT_PASSES
 from kernelindex.runner.recording.workload import COMPARATOR, V2
 
 if TYPE_CHECKING:
     from kernelindex.runner.plan import Plan, Point, Rules
+    from kernelindex.runner.regimes import Regime
 
 NAME = "kernelindex-controlled"
 VERSION = 1
-TRAINING = ("backward", "full")
 DRAWS = {"empty": "empty_group", "overfull": "overfull_group"}
 FLUSH_MULTIPLE = 3
 SECOND_NS = 1_000_000_000
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Regime:
-    """What tells the series of one candidate at one point apart."""
-
-    timed_pass: str
-    cache: str
-    load: str
-    execution: str
 
 
 def build_protocol(plan: Plan, point: Point, regime: Regime) -> Manifest:
@@ -80,7 +70,7 @@ def build_protocol(plan: Plan, point: Point, regime: Regime) -> Manifest:
         "queueFilled": on_device,
         "traced": on_device,
     }
-    if regime.timed_pass in TRAINING:
+    if regime.timed_pass in GRADIENT_PASSES:
         spec |= {"gradients": point.gradients, "gradientBuffers": point.gradient_buffers}
     metadata = {"name": _slug(emulated, regime, point), "title": _title(emulated, regime)}
     kind = "BenchmarkProtocol"
@@ -104,7 +94,7 @@ def _measurement(rules: Rules, *, on_device: bool) -> dict[str, Any]:
 
 def _region(point: Point, regime: Regime, *, on_device: bool) -> list[str]:
     found = ["allocation"]
-    trains = regime.timed_pass in TRAINING
+    trains = regime.timed_pass in GRADIENT_PASSES
     if trains and (point.gradient_buffers == "accumulated" or point.gradients == "non_leaf"):
         found.append("gradient_accumulation")
     if not on_device:
@@ -142,7 +132,7 @@ def _stopping(plan: Plan) -> dict[str, Any]:
 
 def _inputs(rules: Rules, regime: Regime) -> dict[str, Any]:
     found: dict[str, Any] = {"sets": rules.rotation_sets, "seed": "drawn_per_batch"}
-    if regime.timed_pass in TRAINING:
+    if regime.timed_pass in GRADIENT_PASSES:
         found["upstreamGradient"] = "rotating" if rules.rotation_sets > 1 else "constant"
     found["weights"] = "constant" if regime.timed_pass == "inference" else "refreshed"
     return found
@@ -158,7 +148,7 @@ def _name(emulated: Any) -> str:
 
 def _slug(emulated: Any, regime: Regime, point: Point) -> str:
     parts = [_name(emulated), f"v{VERSION}", regime.timed_pass, regime.cache, regime.load]
-    trains = regime.timed_pass in TRAINING
+    trains = regime.timed_pass in GRADIENT_PASSES
     training = [point.gradients, point.gradient_buffers] if trains else []
     return "-".join([*parts, regime.execution, *training]).replace("_", "-")
 

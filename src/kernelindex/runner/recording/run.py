@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.manifests import Manifest, parse
 from kernelindex.runner import batch_files
+from kernelindex.runner.plan import GRADIENT_PASSES
 from kernelindex.runner.recording.found import (
     build_correctness,
     build_doubts,
@@ -16,7 +17,6 @@ from kernelindex.runner.recording.found import (
     build_trace,
     build_traits,
 )
-from kernelindex.runner.recording.protocol import TRAINING
 from kernelindex.runner.recording.timing import build_timing
 from kernelindex.runner.recording.workload import V2
 from kernelindex.stats import median
@@ -164,6 +164,6 @@ def _name(batch: Batch, series: Series) -> str:
 
 def _title(series: Series) -> str:
     regime, point = series.regime, series.point
-    weights = f", {point.gradients} weights" if regime.timed_pass in TRAINING else ""
+    weights = f", {point.gradients} weights" if regime.timed_pass in GRADIENT_PASSES else ""
     what = f"{series.candidate.id} · {point.id} · {regime.timed_pass}"
     return f"{what}, {regime.cache}, {regime.load}{weights}"[:200]

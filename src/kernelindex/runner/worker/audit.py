@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from kernelindex.runner.channel import Refused, Reply
+from kernelindex.runner.regimes import Regime
 from kernelindex.runner.worker.idleness import spent_below
-from kernelindex.runner.worker.members import Regime
 from kernelindex.runner.worker.replies import read_times
 from kernelindex.stats import mean, median
 

@@ -8,36 +8,9 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.runner.channel import Refused, Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kernelindex.runner.plan import Candidate, Rules
+    from kernelindex.runner.plan import Candidate
+    from kernelindex.runner.regimes import Regime
     from kernelindex.runner.worker.processes import Process
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Regime:
-    """What is timed: the pass, the state of the caches, the load before, and how it is run."""
-
-    timed_pass: str
-    cache: str
-    load: str
-    execution: str
-
-    def fields(self) -> dict[str, str]:
-        """The fields of a ``measure`` or ``warm`` request beside its pass."""
-        return {"cache": self.cache, "load": self.load, "execution": self.execution}
-
-    def key(self) -> str:
-        """One text for a JSON key."""
-        return "/".join((self.timed_pass, self.cache, self.load, self.execution))
-
-
-def regimes_of(timed_pass: str, rules: Rules) -> Iterator[Regime]:
-    """Every regime the rules ask of a pass, in the plan's order."""
-    for cache in rules.cache:
-        for load in rules.load:
-            for execution in rules.execution:
-                yield Regime(timed_pass, cache, load, execution)
 
 
 @dataclass(slots=True)
@@ -48,7 +21,6 @@ class Timed:
     cycles: list[list[float] | None] = field(default_factory=list)
     wall_ns: list[int] = field(default_factory=list)
     telemetry: list[dict[str, Any]] = field(default_factory=list)
-    refused: Refused | None = None
 
 
 @dataclass(slots=True)
@@ -134,5 +106,4 @@ def _timed_json(timed: Timed) -> dict[str, Any]:
         "cycles": timed.cycles if any(one is not None for one in timed.cycles) else None,
         "wallNs": timed.wall_ns,
         "telemetry": timed.telemetry,
-        "refused": asdict(timed.refused) if timed.refused else None,
     }

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.dataclass_json import to_json
+from kernelindex.runner.regimes import regimes_of
 from kernelindex.runner.worker.audit import check_slope
 from kernelindex.runner.worker.bench import side_by_side
-from kernelindex.runner.worker.members import Member, regimes_of
+from kernelindex.runner.worker.members import Member
 from kernelindex.runner.worker.replies import (
     first_refusal,
     malformed,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner import batch_files
 from kernelindex.runner.channel import Refused, Reply
+from kernelindex.runner.regimes import Regime, regimes_of
 from kernelindex.runner.worker.audit import above_floor, events_within_wall
 from kernelindex.runner.worker.checking import (
     Asked,
@@ -17,7 +18,7 @@ from kernelindex.runner.worker.checking import (
     remove_files,
 )
 from kernelindex.runner.worker.idleness import Idleness
-from kernelindex.runner.worker.members import Member, Regime, Timed, regimes_of
+from kernelindex.runner.worker.members import Member, Timed
 from kernelindex.runner.worker.replies import malformed, read_cycles, read_details, read_times
 from kernelindex.runner.worker.schedule import draw_calls, draw_rounds
 from kernelindex.stats import median

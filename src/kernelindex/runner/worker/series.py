@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.runner.worker.members import Regime, regimes_of
+from kernelindex.runner.regimes import Regime, regimes_of
 from kernelindex.stats import deviation, median, student_t_quantile
 
 if TYPE_CHECKING:
