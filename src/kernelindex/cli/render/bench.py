@@ -8,7 +8,7 @@ from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.policy.verdicts import REASONS
 from kernelindex.resolve.numbers import memory_text, ratio_text, scale_for
-from kernelindex.runner.recording.protocol import TRAINING
+from kernelindex.runner.plan import GRADIENT_PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def title_of(one: Judged) -> str:
     point, regime = series.point, series.regime
     sizes = " ".join(f"{name}={value}" for name, value in point.axes.items())
     dtype = next(iter(point.dtypes.values()), "")
-    weights = [f"{point.gradients} weights"] if regime.timed_pass in TRAINING else []
+    weights = [f"{point.gradients} weights"] if regime.timed_pass in GRADIENT_PASSES else []
     parts = [point.operation, sizes, dtype, point.distribution or "", regime.timed_pass]
     return " · ".join(filter(None, [*parts, regime.cache, regime.load, *weights]))
 
