@@ -7,9 +7,10 @@ limits: a runner's own word that it was within them is never enough. Standard li
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from kernelindex.stats import finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -100,8 +101,8 @@ def _check_problems(selfcheck: Mapping[str, Any], limits: Mapping[str, Limit]) -
 def _value(name: str, numbers: Any) -> float | None:
     stated = numbers if isinstance(numbers, dict) else {}
     if name != FLUSH:
-        return _number(stated.get("value"))
-    cold, hot = _number(stated.get("cold_ns")), _number(stated.get("hot_ns"))
+        return finite_number(stated.get("value"))
+    cold, hot = finite_number(stated.get("cold_ns")), finite_number(stated.get("hot_ns"))
     return cold / hot if cold is not None and hot else None
 
 
@@ -121,9 +122,3 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
 
 def _texts(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else []
-
-
-def _number(value: Any) -> float | None:
-    """A finite number; a whole one may be larger than any float."""
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if plain and abs(value) <= sys.float_info.max else None

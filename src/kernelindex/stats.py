@@ -7,6 +7,7 @@ planned order can be made again with any Python and no numerical package.
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -92,6 +93,16 @@ class Random:
 
 def _rotate_left(value: int, bits: int) -> int:
     return ((value << bits) | (value >> (64 - bits))) & _MASK
+
+
+def finite_number(value: object) -> float | None:
+    """A number of somebody else's JSON as a float; None for what is none or not finite.
+
+    A whole number of JSON may be larger than any float.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) <= sys.float_info.max else None
 
 
 def median(values: Sequence[float]) -> float:

@@ -118,6 +118,11 @@ def test_infinite_numbers_are_refused() -> None:
         parse_plan(changed(timeBudgetSeconds=float("inf")))
 
 
+def test_a_number_larger_than_any_float_is_refused() -> None:
+    with pytest.raises(PlanError, match="a finite number"):
+        parse_plan(changed(timeBudgetSeconds=10**400))
+
+
 def test_repeated_key_is_refused() -> None:
     with pytest.raises(PlanError, match="the key twice"):
         parse_plan('{"number": 1, "number": 2}')

@@ -7,14 +7,13 @@ number counts as equal within half a nanosecond of rounding.
 
 from __future__ import annotations
 
-import math
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from kernelindex.stats import median, round_medians
+from kernelindex.stats import finite_number, median, round_medians
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -103,11 +102,11 @@ def _same_rounds(stated: Any, found: tuple[tuple[float, ...], ...]) -> bool:
 
 
 def _round(values: Any) -> tuple[float, ...]:
-    found = tuple(_list(values))
-    good = all(type(one) in {int, float} and one > 0.0 and math.isfinite(one) for one in found)
-    if not good:
+    found = [finite_number(one) for one in _list(values)]
+    good = tuple(one for one in found if one is not None and one > 0.0)
+    if len(good) != len(found):
         raise ValueError("a sample is no positive number")
-    return found
+    return good
 
 
 def _list(value: Any) -> list[Any]:

@@ -10,8 +10,6 @@ signed them: what is not of their form counts as not said.
 
 from __future__ import annotations
 
-import math
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +23,6 @@ LEAST_FOR_LIMITS = 5
 _SIGMAS = 3.0
 _D2 = 1.128
 _LEAST_RELATIVE = 0.005
-_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +166,5 @@ def _lists(value: Any) -> list[list[Any]]:
 
 
 def _numbers(values: list[Any]) -> list[float]:
-    """Those that are numbers and finite; a whole number may be larger than any float."""
-    plain = [one for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
-    return [float(one) for one in plain if abs(one) <= _LARGEST and not math.isnan(one)]
+    found = map(stats.finite_number, values)
+    return [one for one in found if one is not None]

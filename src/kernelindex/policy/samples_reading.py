@@ -9,12 +9,11 @@ A calibration artifact is JSON. Read of it: ``floor`` [[ns, relative], …], ``t
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.policy.samples import Samples
-from kernelindex.stats import median
+from kernelindex.stats import finite_number, median
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,6 +151,5 @@ def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _positive(value: Any) -> float | None:
-    if type(value) not in {int, float} or not math.isfinite(value) or value <= 0.0:
-        return None
-    return float(value)
+    found = finite_number(value)
+    return found if found is not None and found > 0.0 else None

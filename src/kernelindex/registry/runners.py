@@ -13,7 +13,6 @@ from functools import cache
 
 from kernelindex.registry.resources import load_data
 
-
 _KEY = re.compile(r"ed25519:([0-9a-f]{64})")
 
 

@@ -6,11 +6,12 @@ Attributes are snake_case, JSON keys camelCase; keys of mappings are data and st
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar
+
+from kernelindex.stats import finite_number
 
 T = TypeVar("T")
 
@@ -69,11 +70,10 @@ def _read_optional(kind: Any, value: Any, path: str) -> Any:
 
 
 def _read_plain(kind: Any, value: Any, path: str) -> Any:
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(value) is not kind or (kind is float and not math.isfinite(value)):
+    read = finite_number(value) if kind is float else value
+    if type(read) is not kind:
         raise ShapeError(path, value, _WORDS[kind])
-    return value
+    return read
 
 
 _WORDS = {

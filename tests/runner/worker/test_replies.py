@@ -16,7 +16,20 @@ def test_times_are_taken_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [None, [], [1.0, 2.0, 3.0], [0.0], [-1.0], [True], ["1"], [1e14], {"0": 1.0}, [None]]
+    "value",
+    [
+        None,
+        [],
+        [1.0, 2.0, 3.0],
+        [0.0],
+        [-1.0],
+        [True],
+        ["1"],
+        [1e14],
+        {"0": 1.0},
+        [None],
+        [10**400],
+    ],
 )
 def test_what_no_timer_says_is_malformed(value) -> None:
     refused = read_times(value, most=2)
@@ -29,6 +42,15 @@ def test_cycles_need_one_a_sample() -> None:
     assert read_cycles([1, 2], 2) == [1.0, 2.0]
     assert read_cycles([1], 2) is None
     assert read_cycles([1, "2"], 2) is None
+
+
+@pytest.mark.parametrize("status", ["passed", "incomplete_evidence", "unstable", "x"])
+def test_a_finding_cannot_forge_a_status_that_refuses_nothing(status) -> None:
+    findings = read_findings({"guards": [{"code": "c", "status": status, "text": "t"}]}, "guards")
+    refused = first_refusal(findings)
+
+    assert refused is not None
+    assert (refused.status, refused.code) == ("policy_violation", "malformed_reply")
 
 
 def test_details_are_bounded() -> None:

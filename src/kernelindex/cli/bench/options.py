@@ -113,6 +113,11 @@ def make_options(
     )
 
 
+RULE_NAMES = ("generations", "rounds", "round_seconds", "cache", "load")
+"""The options that ``rule_changes`` takes."""
+DEFAULT_SECONDS = 540.0
+
+
 def rule_changes(
     *,
     generations: int | None,

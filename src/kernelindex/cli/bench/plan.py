@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelindex.cli.bench.options import make_options, rule_changes, rule_options, shape_options
+from kernelindex.cli.bench.options import (
+    DEFAULT_SECONDS,
+    RULE_NAMES,
+    make_options,
+    rule_changes,
+    rule_options,
+    shape_options,
+)
 from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -61,7 +68,7 @@ def command(
     from kernelindex.runner.plan import plan_to_json
     from kernelindex.runner.protocols import build_plan
 
-    rules = {name: asked.pop(name) for name in _RULE_NAMES}
+    rules = {name: asked.pop(name) for name in RULE_NAMES}
     choices = choose(ctx, words, published=published, gpu=gpu, **asked)
     runner, made = use_runner(runner_name)
     plan = build_plan(
@@ -71,7 +78,7 @@ def command(
         device=make_options(**asked).device,
         purpose=purpose,
         protocol=protocol or "records",
-        time_budget_seconds=budget or 540.0,
+        time_budget_seconds=budget or DEFAULT_SECONDS,
         **rule_changes(**rules),
     )
     plan = with_files(plan, target.absolute().parent)
@@ -83,9 +90,6 @@ def command(
         print_json(_summary(target, choices, plan.runner, plan.number))
     else:
         _print(target, choices, plan.runner, plan.number)
-
-
-_RULE_NAMES = ("generations", "rounds", "round_seconds", "cache", "load")
 
 
 def choose(

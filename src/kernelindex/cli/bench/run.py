@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelindex.cli.bench.options import make_options, rule_changes, rule_options, shape_options
+from kernelindex.cli.bench.options import (
+    DEFAULT_SECONDS,
+    RULE_NAMES,
+    make_options,
+    rule_changes,
+    rule_options,
+    shape_options,
+)
 from kernelindex.cli.failures import FAILED, OK
 from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
 
@@ -17,8 +24,6 @@ if TYPE_CHECKING:
     from kernelindex.evidence.keystore import LocalRunner
     from kernelindex.runner.plan import Plan
     from kernelindex.runner.planning import Choice
-
-DEFAULT_SECONDS = 540.0
 
 
 @click.command(name="run", short_help="measure a workload here and publish it")
@@ -124,9 +129,6 @@ def _on_cluster(
 def usual_protocol(device: str) -> str:
     """Quick on a CPU, that of records on a GPU."""
     return "quick" if device == "cpu" else "records"
-
-
-RULE_NAMES = ("generations", "rounds", "round_seconds", "cache", "load")
 
 
 def choose_here(ctx: click.Context, words: tuple[str, ...], **asked: Any) -> list[Choice]:

@@ -30,19 +30,11 @@ def command(
 
     The batch before it must be closed. Nothing is imported: `ki import evidence BUNDLE`.
     """
-    from kernelindex import __version__
-    from kernelindex.runner.ingest import Signing, ingest
+    from kernelindex.cli.bench.runner import signing_of
+    from kernelindex.runner.ingest import ingest
 
     runner = chosen_runner(runner_name, key_file)
-    signing = Signing(
-        name=runner.name,
-        owner=runner.owner,
-        host=runner.host,
-        signer=runner.signer(),
-        ledger=runner.ledger,
-        version=__version__,
-    )
-    done = ingest(folder, signing, out)
+    done = ingest(folder, signing_of(runner), out)
     path = out / done.name
     if as_json:
         sealed = done.sealed

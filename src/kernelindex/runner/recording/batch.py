@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import zlib
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from kernelindex.runner import batch_files
 from kernelindex.runner.plan import parse_plan
 from kernelindex.runner.regimes import Regime
 from kernelindex.runner.regular_file import read_regular
+from kernelindex.stats import finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,11 +209,10 @@ def _samples(generations: Any, where: str) -> tuple[tuple[tuple[float, ...], ...
 
 
 def _duration(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    found = finite_number(value)
+    if found is None or found <= 0.0:
         raise ValueError(f"a sample is {value!r:.40}")
-    if not 0.0 < value < math.inf:
-        raise ValueError(f"a sample is {value}")
-    return float(value)
+    return found
 
 
 def _commitment(entries: list[Mapping[str, Any]]) -> str | None:

@@ -6,7 +6,6 @@ numbers that no manifest takes are left out.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from kernelindex.runner import batch_files
 from kernelindex.runner.recording.protocol import DRAWS
 from kernelindex.runner.recording.workload import COMPARATOR, is_routed
 from kernelindex.selfchecks import calibration_problems
-from kernelindex.stats import mean, median
+from kernelindex.stats import finite_number, mean, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -245,9 +244,8 @@ def _first(stated: Mapping[str, Any], keys: Iterable[str]) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if math.isfinite(value) else None
+    """A finite number as it is, whole ones too."""
+    return None if finite_number(value) is None else value
 
 
 def _count(value: Any) -> int | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.runner.channel import Refused
+from kernelindex.runner.channel import STATUSES, Refused
+from kernelindex.stats import finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,12 +66,17 @@ def _finding(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def first_refusal(findings: list[dict[str, Any]]) -> Refused | None:
-    """The first finding that carries a status, as the refusal it is."""
+    """The first finding that carries a status, as the refusal it is.
+
+    A status that refuses nothing, such as ``passed``, is a forged one.
+    """
     for one in findings:
-        if one["status"]:
+        if one["status"] in STATUSES:
             return Refused(one["status"], one["code"], one["text"])
+        if one["status"]:
+            return malformed(f"a finding of status {one['status'][:100]!r}")
     return None
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return finite_number(value) is not None
