@@ -10,10 +10,10 @@ from kernelindex.manifests import link_warnings
 from kernelindex.policy.facts import Profile, TimedPass
 from kernelindex.policy.reading import read_environment, read_protocol, read_workload
 from kernelindex.registry.equivalence import map_operation
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.runner import batch_files
 from kernelindex.runner.offers import recordable
 from kernelindex.runner.recording import BatchError, RunnerFacts, read_batch, record_batch
-from kernelindex.runner.recording.workload import build_operation
 from kernelindex.stats import median
 from tests.runner.recording.factories import (
     COMMITMENT,

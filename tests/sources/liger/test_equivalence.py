@@ -3,7 +3,8 @@ from __future__ import annotations
 from importlib.resources import files
 
 from kernelindex.registry.equivalence import map_line, map_operation
-from kernelindex.sources.liger.building import build_implementation, build_operation
+from kernelindex.registry.operation_specs import build_operation
+from kernelindex.sources.liger.building import build_implementation
 from kernelindex.sources.liger.equivalence import FILE, render
 from kernelindex.sources.liger.table import load_table
 

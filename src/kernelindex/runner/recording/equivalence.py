@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from kernelindex.registry.equivalence.data import load_files
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.runner.offers import recordable
 from kernelindex.runner.operations.description import CandidateSpec, load_operation
 from kernelindex.runner.recording.software import implementation_name
-from kernelindex.runner.recording.workload import build_operation
 from kernelindex.runner.standings import SOURCE
 
 __all__ = ["FILE", "build_equivalence", "render"]

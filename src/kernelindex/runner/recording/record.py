@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.runner.operations.description import load_operation
 from kernelindex.runner.recording.environment import architecture_of, build_environment
 from kernelindex.runner.recording.protocol import build_protocol
@@ -15,7 +16,7 @@ from kernelindex.runner.recording.software import (
     build_project,
     describe_candidate,
 )
-from kernelindex.runner.recording.workload import build_operation, build_workload
+from kernelindex.runner.recording.workload import build_workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.ids import slugify
 from kernelindex.manifests import Manifest, parse
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.runner.operations.description import CandidateSpec, Operation
-from kernelindex.runner.recording.workload import V1, V2, build_operation
+from kernelindex.runner.recording.workload import V1, V2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,20 +6,20 @@ controlled run has the shape of the published runs it is shown beside.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import RequestError
 from kernelindex.ids import slugify
 from kernelindex.manifests import Manifest, parse
 from kernelindex.registry.costs import complete_axes, shape_of
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.registry.operations import load_operations
 from kernelindex.runner.operations.case import make_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kernelindex.registry.operations import AxisInfo, Operation, TensorInfo
+    from kernelindex.registry.operations import Operation
     from kernelindex.runner.operations.description import Operation as Described
     from kernelindex.runner.plan import Point, Tolerance
 
@@ -41,38 +41,6 @@ fp32 is the least precision of a reference: small cases compute in fp64.
 GENERATOR_VERSION = 1
 ROUTED = "top_k_index"
 """The input whose presence makes an operation's work depend on its routing."""
-
-
-@cache
-def build_operation(slug: str) -> Manifest:
-    """The OperationSpec of one of our operations; its name is our slug.
-
-    Raises RequestError ``operation.unknown`` for a slug that is none of ours.
-    """
-    operation = load_operations().get(slug)
-    if operation is None:
-        raise RequestError(
-            f"no operation here has the slug {slug!r}; `ki bench list` has those that can be run",
-            code="operation.unknown",
-        )
-    return parse(
-        {
-            "apiVersion": V1,
-            "kind": "OperationSpec",
-            "metadata": {"name": slug, "title": operation.title},
-            "spec": {
-                "family": operation.family,
-                "axes": {axis.name: _axis(axis) for axis in operation.axes if not axis.least_of},
-                "inputs": [_argument(tensor) for tensor in operation.inputs],
-                "outputs": [_argument(tensor) for tensor in operation.outputs],
-                "semantics": {
-                    "expression": operation.expression,
-                    "mutation": "none",
-                    "determinism": "unspecified",
-                },
-            },
-        }
-    )
 
 
 def build_workload(point: Point, described: Described) -> Manifest:
@@ -101,19 +69,6 @@ def build_workload(point: Point, described: Described) -> Manifest:
         spec["routing"] = routing
     metadata = {"name": _name(point, dtypes), "title": _title(operation, point)}
     return parse({"apiVersion": V2, "kind": "WorkloadCase", "metadata": metadata, "spec": spec})
-
-
-def _axis(axis: AxisInfo) -> dict[str, Any]:
-    if axis.expression is not None:
-        return {"role": "derived", "type": "integer", "expression": axis.expression}
-    return {"role": "variable", "type": "integer"}
-
-
-def _argument(tensor: TensorInfo) -> dict[str, Any]:
-    dtype = "float" if tensor.dtype.startswith("like:") else tensor.dtype
-    if not tensor.shape:
-        return {"name": tensor.name, "scalar": {"dtype": dtype}}
-    return {"name": tensor.name, "tensor": {"shape": list(tensor.shape), "dtype": dtype}}
 
 
 def _tensors(operation: Operation, point: Point, dtypes: Mapping[str, str]) -> dict[str, Any]:

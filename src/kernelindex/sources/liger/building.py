@@ -12,17 +12,16 @@ from kernelindex.ids import slugify
 from kernelindex.manifests import Manifest, parse
 from kernelindex.registry.costs import shape_of
 from kernelindex.registry.hardware import GpuMatch, resolve_gpu
-from kernelindex.registry.operations import load_operations
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.sources.liger.table import load_lines, projects, releases
 
 if TYPE_CHECKING:
-    from kernelindex.registry.operations import AxisInfo, TensorInfo
+    from kernelindex.registry.operations import TensorInfo
     from kernelindex.sources.liger.matching import Matched
 
 __all__ = [
     "build_environment",
     "build_implementation",
-    "build_operation",
     "build_project",
     "build_workload",
 ]
@@ -34,30 +33,6 @@ UNKNOWN = "unknown"
 NAME_LENGTH = 200
 KEPT = 4096
 """Manifests kept for the rows that share them; a file may not grow memory beyond it."""
-
-
-@cache
-def build_operation(slug: str) -> Manifest:
-    """The OperationSpec of one of our operations; its name is our slug."""
-    operation = load_operations()[slug]
-    return parse(
-        {
-            "apiVersion": V1,
-            "kind": "OperationSpec",
-            "metadata": {"name": slug, "title": operation.title},
-            "spec": {
-                "family": operation.family,
-                "axes": {axis.name: _axis(axis) for axis in operation.axes if not axis.least_of},
-                "inputs": [_argument(tensor) for tensor in operation.inputs],
-                "outputs": [_argument(tensor) for tensor in operation.outputs],
-                "semantics": {
-                    "expression": operation.expression,
-                    "mutation": "none",
-                    "determinism": "unspecified",
-                },
-            },
-        }
-    )
 
 
 def build_workload(row: Matched) -> Manifest:
@@ -168,19 +143,6 @@ def _hardware(gpu_name: str, match: GpuMatch) -> dict[str, Any]:
         "architecture": match.architecture or UNKNOWN,
         "count": 1,
     }
-
-
-def _axis(axis: AxisInfo) -> dict[str, Any]:
-    if axis.expression is not None:
-        return {"role": "derived", "type": "integer", "expression": axis.expression}
-    return {"role": "variable", "type": "integer"}
-
-
-def _argument(tensor: TensorInfo) -> dict[str, Any]:
-    dtype = "float" if tensor.dtype.startswith("like:") else tensor.dtype
-    if not tensor.shape:
-        return {"name": tensor.name, "scalar": {"dtype": dtype}}
-    return {"name": tensor.name, "tensor": {"shape": list(tensor.shape), "dtype": dtype}}
 
 
 def _tensor(row: Matched, tensor: TensorInfo) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kernelindex.sources.liger.building import build_implementation, build_operation
+from kernelindex.registry.operation_specs import build_operation
+from kernelindex.sources.liger.building import build_implementation
 from kernelindex.sources.liger.measuring import SOURCE
 from kernelindex.sources.liger.table import LineRow, load_lines, load_table
 

@@ -16,10 +16,10 @@ from kernelindex.catalog.intake import Observation, ProjectLink, Row, Skipped
 from kernelindex.errors import ManifestError
 from kernelindex.manifests import digest_of
 from kernelindex.registry.hardware import resolve_gpu
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.sources.liger.building import (
     build_environment,
     build_implementation,
-    build_operation,
     build_project,
     build_workload,
 )

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.catalog.intake import Observation, ProjectLink, Row
 from kernelindex.manifests import Manifest, parse
-from kernelindex.sources.liger.building import build_implementation, build_operation, build_project
+from kernelindex.registry.operation_specs import build_operation
+from kernelindex.sources.liger.building import build_implementation, build_project
 from kernelindex.sources.starter.data import load_json
 from kernelindex.sources.starter.protocols import build_protocol
 from kernelindex.sources.starter.workload import TOLERANCE, build_environment, build_workload

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.manifests import Manifest, parse
-from kernelindex.sources.liger.building import build_operation
+from kernelindex.registry.operation_specs import build_operation
 from kernelindex.sources.starter.data import load_json
 
 if TYPE_CHECKING:
