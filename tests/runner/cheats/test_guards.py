@@ -38,6 +38,9 @@ PATCHED = (
 )
 SMALL = {"tokens": 64, "hidden": 128}
 GUARDED = [one for one in entries_on("cpu") if one.caught_by == "guards"]
+# Poison reaches fresh memory only in a process whose heap no other test has used: through the
+# worker, in test_end_to_end.
+OWN_PROCESS = frozenset(("output_unwritten",))
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +71,9 @@ def codes_of(place: str, entry: Entry, folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", GUARDED, ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "entry", [one for one in GUARDED if one.code not in OWN_PROCESS], ids=lambda one: one.id
+)
 def test_a_cheat_is_seen_by_its_code(entry: Entry, tmp_path: Path) -> None:
     seen = codes_of(entry.entry, entry, tmp_path)
     assert entry.code in seen
