@@ -1,7 +1,8 @@
 import os
+import shutil
 from pathlib import Path
 
-from kernelindex.runner.worker.places import Places, environment, python_path
+from kernelindex.runner.worker.places import Places, environment, folder_name, python_path
 
 
 def test_a_place_keeps_its_caches_only(tmp_path) -> None:
@@ -47,3 +48,45 @@ def test_our_source_comes_first_on_the_path(monkeypatch) -> None:
     assert first.endswith("src")
     assert second == "/a/b"
     assert Path(third).is_absolute()
+
+
+def test_links_and_pipes_in_a_cache_are_not_kept(tmp_path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("not the candidate's")
+    places = Places(tmp_path, tmp_path / "kept")
+    cache = places.of("one").root / "cache"
+    (cache / "triton" / "compiled").write_text("code")
+    (cache / "triton" / "link").symlink_to(secret)
+    (cache / "away").symlink_to(tmp_path)
+    os.mkfifo(cache / "pipe")
+    places.close()
+
+    kept = tmp_path / "kept" / folder_name("one")
+    assert {one.name for one in kept.rglob("*") if one.is_file()} == {"compiled"}
+    assert not (kept / "away").exists()
+    again = Places(tmp_path, tmp_path / "kept").of("one").root / "cache" / "triton"
+    assert [one.name for one in again.iterdir()] == ["compiled"]
+
+
+def test_a_cache_that_became_a_link_is_made_anew(tmp_path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    places = Places(tmp_path)
+    root = places.of("one").root
+    shutil.rmtree(root / "cache")
+    (root / "cache").symlink_to(elsewhere)
+    places.of("one")
+
+    assert not (root / "cache").is_symlink()
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_folders_without_rights_are_removed_all_the_same(tmp_path) -> None:
+    places = Places(tmp_path)
+    inner = places.of("one").root / "out" / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "file").write_text("x")
+    for place in (inner, inner.parent, inner.parent.parent):
+        place.chmod(0)
+
+    assert list(places.of("one").out.iterdir()) == []

@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import site
+import stat
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,10 +35,10 @@ class Place:
         return self.root / "out"
 
     def prepare(self) -> None:
-        """Remove everything but the caches of compiled code."""
+        """Remove everything but the caches of compiled code, and those too that are no folder."""
         self.root.mkdir(parents=True, exist_ok=True)
         for one in self.root.iterdir():
-            if one.name != "cache":
+            if one.name != "cache" or not _is_folder(one):
                 _remove(one)
         for name in _FRESH:
             (self.root / name).mkdir()
@@ -55,11 +57,40 @@ class Place:
         return total
 
 
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
 def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
+    if _is_folder(path):
+        _unlock(path)
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _unlock(folder: Path) -> None:
+    """Give back the rights that a candidate took from its folders, so that they can go."""
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        with suppress(OSError):
+            place.chmod(0o700)
+            waiting += [one for one in place.iterdir() if _is_folder(one)]
+
+
+def _copy_plain(source: Path, target: Path) -> None:
+    """Copy files and folders; a link is not followed: it may lead to what is not its maker's."""
+    if not _is_folder(source):
+        return
+    # What cannot be copied (a candidate may take its own rights away) is compiled anew.
+    with suppress(shutil.Error, OSError):
+        shutil.copytree(source, target, ignore=_not_plain, dirs_exist_ok=True)
+
+
+def _not_plain(folder: str, names: list[str]) -> list[str]:
+    modes = {name: os.lstat(Path(folder, name)).st_mode for name in names}
+    return [one for one, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))]
 
 
 class Places:
@@ -81,8 +112,7 @@ class Places:
         folder = folder_name(name)
         if self._caches is not None and folder not in self._cached:
             self._cached.add(folder)
-            if (self._caches / folder).is_dir():
-                shutil.copytree(self._caches / folder, self.root / folder / "cache")
+            _copy_plain(self._caches / folder, self.root / folder / "cache")
         place = Place(self.root / folder)
         place.prepare()
         return place
@@ -97,9 +127,8 @@ class Places:
         """Keep the caches where they are kept, and remove all of it."""
         if self._caches is not None:
             for folder in self._cached:
-                kept = self._caches / folder
-                shutil.copytree(self.root / folder / "cache", kept, dirs_exist_ok=True)
-        shutil.rmtree(self.root, ignore_errors=True)
+                _copy_plain(self.root / folder / "cache", self._caches / folder)
+        _remove(self.root)
 
 
 def folder_name(name: str) -> str:
