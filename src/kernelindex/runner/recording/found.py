@@ -24,18 +24,18 @@ MAX_KERNELS = 50
 MAX_DOUBTS = 32
 _CODE = re.compile(r"[^A-Z0-9]+")
 _ERRORS = {
-    "maximumAbsoluteError": ("maxAbs", "max_abs"),
-    "maximumRelativeError": ("maxRel", "max_rel"),
-    "frobeniusError": ("frobenius",),
-    "worstRowError": ("worstRow", "worst_row"),
-    "errorRatio": ("errorRatio", "error_ratio"),
-    "matchedRatio": ("matched", "matchedRatio"),
+    "maximumAbsoluteError": "max_abs",
+    "maximumRelativeError": "max_rel",
+    "frobeniusError": "frobenius",
+    "worstRowError": "worst_row",
+    "errorRatio": "error_ratio",
+    "matchedRatio": "matched",
 }
 _RANGES = {
-    "smClockMhz": ("sm_mhz", "smMhz", "smClockMhz"),
-    "memoryClockMhz": ("memory_mhz", "memoryMhz", "memoryClockMhz"),
-    "powerWatts": ("power_w", "powerW", "powerWatts"),
-    "temperatureCelsius": ("temperature_c", "temperatureC", "temperatureCelsius"),
+    "smClockMhz": "sm_mhz",
+    "memoryClockMhz": "memory_mhz",
+    "powerWatts": "power_w",
+    "temperatureCelsius": "temperature_c",
 }
 
 
@@ -48,14 +48,10 @@ def build_correctness(series: Series) -> dict[str, Any] | None:
         found["outputs"] = {name: _errors(one) for name, one in sorted(outputs.items())}
     draws = stated.get("draws") or ()
     names = sorted({DRAWS.get(draw, draw) for draw in draws})
-    checked = stated.get("timedCallsChecked", stated.get("timed_calls_checked"))
-    parts = {"draws": names or None, "timedCallsChecked": checked}
+    parts = {"draws": names or None, "timedCallsChecked": stated.get("timedCallsChecked")}
     found |= {name: value for name, value in parts.items() if value is not None}
-    for name, key in (
-        ("maximumAbsoluteError", "maximumAbsoluteError"),
-        ("maximumRelativeError", "maximumRelativeError"),
-    ):
-        worst = [one[key] for one in found.get("outputs", {}).values() if key in one]
+    for name in ("maximumAbsoluteError", "maximumRelativeError"):
+        worst = [one[name] for one in found.get("outputs", {}).values() if name in one]
         if worst:
             found[name] = max(worst)
     return found if len(found) > 1 else None
@@ -65,8 +61,8 @@ def _errors(stated: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"passed": bool(stated.get("passed"))}
     if isinstance(stated.get("finite"), bool):
         found["finite"] = stated["finite"]
-    for name, keys in _ERRORS.items():
-        value = _number(_first(stated, keys))
+    for name, key in _ERRORS.items():
+        value = _number(stated.get(key))
         if value is not None and value >= 0:
             found[name] = value
     return found
@@ -79,46 +75,31 @@ def build_telemetry(batch: Batch, series: Series) -> dict[str, Any] | None:
     driver = batch.facts.get("driver")
     if driver and batch.on_device:
         found["driver"] = str(driver)[:100]
-    for name, keys in _RANGES.items():
-        values = [value for one in rounds for value in _values(_first(one, keys))]
+    for name, key in _RANGES.items():
+        values = [value for one in rounds for value in _values(one.get(key))]
         if values:
             found[name] = _range(values)
     joules = _number((_traits(series).get("energy") or {}).get("joules_per_call"))
     if joules is not None and joules >= 0:
         found["energyJoulesPerCall"] = joules
-    throttled = {
-        _token(reason)
-        for one in rounds
-        for reason in _first(one, ("throttleReasons", "throttle_reasons")) or ()
-    }
+    throttled = {_token(reason) for one in rounds for reason in one.get("throttle_reasons") or ()}
     if rounds and batch.on_device:
         found["throttleReasons"] = sorted(throttled)
-    found |= _counts(rounds)
+    errors = [count for one in rounds if (count := _count(one.get("ecc_errors"))) is not None]
+    if errors:
+        found["eccErrors"] = max(errors)
     digest = batch_files.file_digest(batch.folder / batch_files.TELEMETRY)
     if found and digest:
         found["artifact"] = {"uri": batch_files.TELEMETRY, "digest": digest}
     return found or None
 
 
-def _counts(rounds: list[Mapping[str, Any]]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name, keys in (
-        ("otherProcesses", ("other_processes", "otherProcesses")),
-        ("eccErrors", ("eccErrors", "ecc_errors")),
-    ):
-        values = [_number(_first(one, keys)) for one in rounds]
-        known = [int(value) for value in values if value is not None and value >= 0]
-        if known:
-            found[name] = max(known)
-    return found
-
-
 def build_memory(series: Series) -> dict[str, int] | None:
     """Peak allocation and bytes saved for backward."""
     stated = _traits(series)
     found = {
-        "peakBytes": _count(_first(stated, ("peakBytes", "peak_bytes"))),
-        "savedBytes": _count(_first(stated, ("savedBytes", "saved_bytes"))),
+        "peakBytes": _count(stated.get("peak_bytes")),
+        "savedBytes": _count(stated.get("saved_bytes")),
     }
     return {name: value for name, value in found.items() if value is not None} or None
 
@@ -128,11 +109,11 @@ def build_traits(series: Series) -> dict[str, Any] | None:
     stated = {**series.found, **_traits(series)}
     flags = {
         "deterministic": stated.get("deterministic"),
-        "graphCapturable": _first(stated, ("graphCapturable", "graph_capturable")),
+        "graphCapturable": stated.get("graph_capturable"),
     }
     times = {
-        "firstCall": _count(_first(stated, ("firstCallNs", "first_call_ns"))),
-        "setup": _count(_first(stated, ("setupNs", "setup_ns"))),
+        "firstCall": _count(stated.get("firstCallNs")),
+        "setup": _count(stated.get("setup_ns")),
     }
     found: dict[str, Any] = {n: one for n, one in flags.items() if isinstance(one, bool)}
     return found | {n: one for n, one in times.items() if one is not None} or None
@@ -141,11 +122,10 @@ def build_traits(series: Series) -> dict[str, Any] | None:
 def build_executed(series: Series) -> list[dict[str, Any]]:
     """The device kernels of the traced call, largest share first."""
     trace = series.found.get("trace") or {}
-    stated = series.found.get("executed") or trace.get("kernels") or ()
     found = []
-    for one in stated:
+    for one in trace.get("kernels") or ():
         share = _number(one.get("share"))
-        name = str(one.get("kernel") or one.get("name") or "")[:500]
+        name = str(one.get("name") or "")[:500]
         if name and share is not None:
             row: dict[str, Any] = {"kernel": name, "share": min(1.0, max(0.0, share))}
             launches = _count(one.get("launches"))
@@ -157,7 +137,7 @@ def build_trace(series: Series) -> dict[str, Any] | None:
     """Launches of a call, and busy time over event time."""
     trace = series.found.get("trace") or {}
     found: dict[str, Any] = {"launches": _count(trace.get("launches"))}
-    found["busyRatio"] = _number(_first(trace, ("busyRatio", "busy_ratio")))
+    found["busyRatio"] = _number(trace.get("busy_ratio"))
     return {name: value for name, value in found.items() if value is not None} or None
 
 
@@ -172,11 +152,8 @@ def build_doubts(batch: Batch, series: Series) -> list[dict[str, Any]]:
 
 
 def _doubt(code: str, stated: Mapping[str, Any]) -> dict[str, Any]:
-    effect = stated.get("effect") or stated.get("class") or "note"
+    effect = stated.get("effect")
     doubt: dict[str, Any] = {"code": code, "effect": effect if effect in EFFECTS else "note"}
-    shift = _number(_first(stated, ("shiftNs", "shift_ns")))
-    if shift is not None:
-        doubt["shiftNs"] = shift
     if stated.get("text"):
         doubt["text"] = str(stated["text"])[:1000]
     return doubt
@@ -237,10 +214,6 @@ def _range(values: list[float]) -> dict[str, Any]:
         "maximum": max(values),
         "samples": len(values),
     }
-
-
-def _first(stated: Mapping[str, Any], keys: Iterable[str]) -> Any:
-    return next((stated[key] for key in keys if stated.get(key) is not None), None)
 
 
 def _number(value: Any) -> float | None:

@@ -99,10 +99,9 @@ def _record(
 
 def loaded_of(batch: Batch, series: Series) -> Loaded:
     """What is known of a candidate's source and packages: its own, else the batch's."""
-    found = series.found
-    own = found.get("loaded") or found
+    own = series.found.get("loaded") or {}
     packages = {**(batch.facts.get("packages") or {}), **(own.get("packages") or {})}
-    digest = own.get("sourceDigest") or own.get("source_digest")
+    digest = own.get("source_digest")
     return Loaded(
         source_digest=digest if _is_digest(digest) else None,
         packages={str(name): str(version) for name, version in packages.items()},
