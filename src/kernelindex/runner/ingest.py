@@ -144,7 +144,7 @@ def runner_facts(identity: RunnerIdentity, signer: Signer) -> RunnerFacts:
 def device_name(batch: Batch) -> str:
     """The device by its hashed serial identity, or the processor by its model."""
     gpu, cpu = batch.facts.get("gpu") or {}, batch.facts.get("cpu") or {}
-    stated = gpu.get("uuid_hash") or gpu.get("uuidHash") if batch.on_device else cpu.get("model")
+    stated = gpu.get("uuid_hash") if batch.on_device else cpu.get("model")
     return str(stated or batch.plan.device)[:200]
 
 

@@ -180,13 +180,8 @@ def _versions(software: Mapping[str, Any]) -> str:
 
 
 def _get(facts: Mapping[str, Any], *names: str) -> Any:
-    """The first of these facts that is known, under its snake_case or camelCase name."""
-    for name in names:
-        first, *rest = name.split("_")
-        for key in (name, first + "".join(map(str.title, rest))):
-            if facts.get(key) not in (None, ""):
-                return facts[key]
-    return None
+    """The first of these facts that is known."""
+    return next((facts[name] for name in names if facts.get(name) not in (None, "")), None)
 
 
 def _stated(**facts: Any) -> dict[str, Any]:
