@@ -59,9 +59,17 @@ def _from_before(tasks: Sequence[Task], folder: Path) -> Iterator[Finished]:
     """Tasks whose whole folder an earlier start of this job left; torn ones are dropped."""
     for task in tasks:
         shutil.rmtree(folder / f"{task.id}.part", ignore_errors=True)
-        outcome = folder / task.id / OUTCOME
-        if outcome.exists() and read_json(outcome)["status"] == "complete":
+        if _is_whole(folder / task.id / OUTCOME):
             yield Finished(task=task.id, folder=folder / task.id, where=FROM_BEFORE)
+
+
+def _is_whole(outcome: Path) -> bool:
+    """Whether a batch is complete; one whose outcome cannot be read is measured again."""
+    try:
+        found = read_json(outcome)
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("status") == "complete"
 
 
 def _hand_on(
