@@ -18,7 +18,7 @@ Probe (``kernelindex.runner.probe``), in the order the worker sends them
   hello {device, pad_bytes, protocol: <rules as in the plan, snake_case>, scratch: dir}
       -> {facts: {python, torch?, triton?, cuda?, driver?, gpu?, cpu, packages, isolation}}
   load {point: <Point as JSON, camelCase as in the plan>, candidate: <likewise>, plan_dir}
-      -> {import_ns, source_digest, packages: {name: version}}
+      -> {import_ns, source_digest, packages: {name: version}, guards: [finding, ...]}
   inputs {sets: [file, ...], upstream: [file, ...]}
       replaces the sets held; file i of ``sets`` is set i, of ``upstream`` its upstream gradients
       by output name. ``upstream`` is [] where no pass needs gradients.       -> {}
@@ -26,7 +26,7 @@ Probe (``kernelindex.runner.probe``), in the order the worker sends them
       one untimed checked call; writes outputs by name and gradients as ``grad_<input>``
       -> {guards: [finding, ...], outputs: [name, ...], elapsed_ns}
   warm {pass, cache, load, execution, seconds, calls}
-      -> {first_call_ns, calls, steady: bool, median_ns}
+      -> {first_call_ns, calls, steady: bool, median_ns, seconds}
   measure {pass, cache, load, execution, calls, refresh, switch_calls, switch_seconds,
            idle_seconds, dump: file | null}
       ``calls`` timed calls, or fewer where the regime allows (burst); ``refresh`` is the offset
@@ -35,13 +35,15 @@ Probe (``kernelindex.runner.probe``), in the order the worker sends them
       -> {samples_ns: [...], cycles: [...] | null, order: [set, ...], timed_ns: <the probe's own
           wall clock round the timed part>, telemetry: {...}, guards: [...],
           dumped: {set, refresh} | null}
-  block {pass, calls}    the calls back to back, then a device synchronisation       -> {}
+  block {pass, calls}    the calls back to back, then a device synchronisation  -> {timed_ns}
   trace {pass}           -> {kernels: [{name, share, launches}], busy_ratio, launches}
-  traits {pass}          -> {peak_bytes, saved_bytes, deterministic, graph_capturable, setup_ns}
+  traits {pass}          -> {peak_bytes, saved_bytes, deterministic, energy, setup_ns}
+  capture {pass}         -> {graph_capturable: bool | null, capture_text}; the last thing asked
   audit {name, pass}     -> {findings: [finding, ...]};  finding: {code, status, text, numbers}
   audits {pass}          -> {names: [...]}  which audits apply
   sentinel {which, calls} -> {samples_ns, nominal_ns}        (trusted probes only)
-  selfcheck {}           -> {checks: [{name, passed, text, numbers}], tick_ns}  (trusted only)
+  selfcheck {}           -> {checks: [{name, passed, text, numbers}], tick_ns, passed,
+                             values: {name: number}}                             (trusted only)
   bye {}                 -> {}   and the process ends
 
 The anchor is a probe like any other: ``load {anchor: <Anchor as JSON>}`` instead of point and

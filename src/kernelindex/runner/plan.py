@@ -55,8 +55,8 @@ def _need_some_of(values: tuple[str, ...], known: tuple[str, ...], name: str) ->
 class Rules:
     """How every point of a batch is measured; seconds, bytes and counts.
 
-    ``half_width_target`` is relative, of the 95 % interval of every pair with the first
-    candidate; ``max_generations`` are run only while it is not reached. ``audited_passes``
+    ``half_width_target`` is relative, of the 95 % interval of every pair of candidates;
+    ``max_generations`` are run only while it is not reached. ``audited_passes``
     passes of each candidate, drawn by the batch, are audited in the first generation (None: all);
     candidates from a file are audited in all.
     """
