@@ -158,23 +158,10 @@ def measure(
 ) -> tuple[Path, LocalRunner]:
     """Plan a batch under the runner's next number and run it; its folder and the runner.
 
-    Interrupted, it keeps what it measured. One that leaves nothing is declared aborted, and
-    raises WorkerError.
+    Raises what ``run_planned`` does, EvidenceError while an earlier batch is open.
     """
-    from kernelindex.cli.bench.files import with_files
-    from kernelindex.cli.bench.runner import (
-        batch_folder,
-        bundle_folder,
-        next_number,
-        require_closed,
-        reserve,
-        use_runner,
-    )
-    from kernelindex.evidence.aborting import abort_batch
-    from kernelindex.runner.batch_files import OUTCOME
-    from kernelindex.runner.plan import plan_to_json
+    from kernelindex.cli.bench.runner import next_number, require_closed, use_runner
     from kernelindex.runner.protocols import build_plan
-    from kernelindex.runner.running import WorkerError
 
     runner, made = use_runner(runner_name)
     if made and not quiet:
@@ -190,16 +177,37 @@ def measure(
         **rules,
     )
     require_closed(runner)
-    plan = with_files(plan, batch_folder(runner, plan.number).parent)
-    reserve(runner, plan.number, plan_to_json(plan).encode())
+    return run_planned(plan, runner, quiet=quiet), runner
+
+
+def run_planned(plan: Plan, runner: LocalRunner, *, quiet: bool) -> Path:
+    """Note a plan in the runner's ledger and run it here; its batch folder.
+
+    Interrupted, it keeps what it measured. One that leaves nothing is declared aborted where
+    the batch before it is closed, and raises WorkerError or KeyboardInterrupt.
+    """
+    from contextlib import suppress
+
+    from kernelindex.cli.bench.files import with_files
+    from kernelindex.cli.bench.runner import batch_folder, bundle_folder, reserve
+    from kernelindex.errors import EvidenceError
+    from kernelindex.evidence.aborting import abort_batch
+    from kernelindex.runner.batch_files import OUTCOME
+    from kernelindex.runner.plan import plan_to_json
+    from kernelindex.runner.running import WorkerError
+
     folder = batch_folder(runner, plan.number)
+    plan = with_files(plan, folder.parent)
+    reserve(runner, plan.number, plan_to_json(plan).encode())
     try:
         follow(plan, folder, quiet=quiet)
     except (WorkerError, KeyboardInterrupt):
         if not (folder / OUTCOME).exists():
-            abort_batch(runner, plan.number, bundle_folder(runner))
+            # Behind an open batch it stays open too: both are closed in order, by hand.
+            with suppress(EvidenceError):
+                abort_batch(runner, plan.number, bundle_folder(runner))
             raise
-    return folder, runner
+    return folder
 
 
 def follow(plan: Plan, folder: Path, *, quiet: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.cli.bench.run import follow
+from kernelindex.cli.bench.run import follow, run_planned
 from kernelindex.runner.ingest import read_and_judge
 from kernelindex.runner.recording import RunnerFacts
 from kernelindex.runner.trying import other_shapes, plan_trial, read_trials
@@ -57,16 +57,13 @@ class Session:
         from dataclasses import replace
 
         from kernelindex.cli.bench.files import with_files
-        from kernelindex.cli.bench.runner import reserve
-        from kernelindex.runner.plan import plan_to_json
 
         if self.runner is not None:
             plan = replace(plan, runner=self.runner.name, number=self.number)
-        folder = self.folder / f"{plan.number:05d}"
-        plan = with_files(plan, folder.parent)
-        if self.runner is not None:
-            reserve(self.runner, plan.number, plan_to_json(plan).encode())
-        follow(plan, folder, quiet=quiet)
+            folder = run_planned(plan, self.runner, quiet=quiet)
+        else:
+            folder = self.folder / f"{plan.number:05d}"
+            follow(with_files(plan, folder.parent), folder, quiet=quiet)
         self.batches.append(folder)
         return folder
 
