@@ -6,7 +6,7 @@ import hashlib
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kernelindex.runner.dataclass_json import to_json
@@ -168,9 +168,7 @@ class Bench:
 
 def rules_in_snake_case(rules: Rules) -> dict[str, Any]:
     """The rules as a probe gets them."""
-    import dataclasses
-
-    return {one.name: to_json(getattr(rules, one.name)) for one in dataclasses.fields(rules)}
+    return {one.name: to_json(getattr(rules, one.name)) for one in fields(rules)}
 
 
 def side_by_side(items: Sequence[T], work: Callable[[T], R]) -> list[R]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kernelindex.runner.worker.bench import Bench
     from kernelindex.stats import Random
 
-_SENTINEL_STATUSES = frozenset(("unsupported",))
+_LEFT_OUT = "unsupported"
 
 
 def start_members(
@@ -175,7 +175,7 @@ def _ask_if_supported(
         return dict(answer.fields)
     if not member.process.alive:
         member.fail(timed_pass, answer)
-    elif answer.status not in _SENTINEL_STATUSES:
+    elif answer.status != _LEFT_OUT:
         text = f"{command}: {answer.code}: {answer.text}"
         member.doubt(timed_pass, f"{command}_failed", "note", text[:500])
     return None
