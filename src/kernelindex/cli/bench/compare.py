@@ -46,6 +46,12 @@ def command(ctx: click.Context, first: str, second: str, folder: Path | None, as
     return OK if any(str(verdict.kind) != "INCOMPARABLE" for _, verdict in found) else FAILED
 
 
+def _id_of(name: str, known: list[str]) -> str:
+    """The one candidate called so by its id or the last part of it; else the name as it is."""
+    ends = [one for one in known if one.rsplit("/", 1)[-1] == name]
+    return ends[0] if name not in known and len(ends) == 1 else name
+
+
 def _of_batch(folder: Path, first: str, second: str) -> list[tuple[str, Verdict]]:
     from kernelindex.cli.render.bench import title_of
     from kernelindex.errors import NotFoundError
@@ -54,13 +60,14 @@ def _of_batch(folder: Path, first: str, second: str) -> list[tuple[str, Verdict]
     from kernelindex.runner.standings import compare_in
 
     _, _, judged = read_and_judge(folder, RunnerFacts(id="compare"))
+    who = sorted({run.series.candidate.id for one in judged for run in one.runs.values()})
+    first, second = _id_of(first, who), _id_of(second, who)
     found = [
         (title_of(one), verdict)
         for one in judged
         if (verdict := compare_in(one, first, second)) is not None
     ]
     if not found:
-        who = sorted({run.series.candidate.id for one in judged for run in one.runs.values()})
         raise NotFoundError(
             f"{first} and {second} were not both measured in {folder}; it has {', '.join(who)}",
             code="batch.candidates",
