@@ -61,12 +61,25 @@ def test_a_candidate_file_stays_inside_the_plan(name: str, tmp_path: Path) -> No
     assert not (tmp_path / "evil.py").exists()
 
 
-def test_unpacking_refuses_what_leads_outside(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("../outside", tarfile.REGTYPE),
+        ("/outside", tarfile.REGTYPE),
+        ("link", tarfile.SYMTYPE),
+        ("hard", tarfile.LNKTYPE),
+        ("device", tarfile.CHRTYPE),
+    ],
+)
+def test_unpacking_refuses_what_is_no_file_inside(name: str, kind: bytes, tmp_path: Path) -> None:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = kind, "/etc/hostname"
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        archive.addfile(tarfile.TarInfo("../outside"), io.BytesIO(b""))
-    with pytest.raises(tarfile.OutsideDestinationError):
+        archive.addfile(member, io.BytesIO(b""))
+    with pytest.raises(work.WorkError, match="only plain files inside the folder"):
         work.unpack_tree(buffer.getvalue(), tmp_path / "in")
+    assert not (tmp_path / "outside").exists()
 
 
 def test_unpacking_refuses_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+pytest.importorskip("torch", reason="the operations' torch side needs torch")
+
 from kernelindex.runner.judge.comparing import compare
 from kernelindex.runner.judge.deciding import decide
 from kernelindex.runner.judge.torch_backend import TorchBackend
