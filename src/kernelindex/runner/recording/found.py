@@ -88,6 +88,9 @@ def build_telemetry(batch: Batch, series: Series) -> dict[str, Any] | None:
     errors = [count for one in rounds if (count := _count(one.get("ecc_errors"))) is not None]
     if errors:
         found["eccErrors"] = max(errors)
+    others = list(_other_processes(series.found.get("telemetry")))
+    if others:
+        found["otherProcesses"] = max(others)
     digest = batch_files.file_digest(batch.folder / batch_files.TELEMETRY)
     if found and digest:
         found["artifact"] = {"uri": batch_files.TELEMETRY, "digest": digest}
@@ -195,6 +198,18 @@ def _rounds(stated: Any) -> Iterable[Mapping[str, Any]]:
     elif isinstance(stated, list):
         for one in stated:
             yield from _rounds(one)
+
+
+def _other_processes(stated: Any) -> Iterable[int]:
+    """By round, the processes on the device that are not the batch's own."""
+    if isinstance(stated, list):
+        for one in stated:
+            yield from _other_processes(one)
+    elif isinstance(stated, dict):
+        seen = _count((stated.get("summary") or {}).get("processes"))
+        own = _count(stated.get("own_processes"))
+        if seen is not None and own is not None:
+            yield max(0, seen - own)
 
 
 def _values(stated: Any) -> list[float]:

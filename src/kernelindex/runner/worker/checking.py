@@ -89,9 +89,11 @@ def check_draws(judge: Judge, members: Sequence[Member], generation: int) -> Non
         sets = bench.rules.rotation_sets if draw == draws[0] else 1
         folder = bench.places.empty_inputs() / draw
         seed = bench.derive("inputs", judge.point.id, generation)
+        began = time.monotonic()
         made = judge.make(draw, seed, sets, folder)
         if made is None:
             break
+        bench.say(f"{judge.point.id}: draw {draw} made in {time.monotonic() - began:.1f} s")
         files = {"sets": made["sets"], "upstream": made["upstream"]}
         _load_inputs(bench, [one for one in members if one.open_passes()], files)
         # One answer for all passes of a draw: the reference is the costly part.

@@ -191,7 +191,8 @@ def keep_times(
     timed.samples_ns.append(times)
     timed.cycles.append(read_cycles(reply.fields.get("cycles"), len(times)))
     timed.wall_ns.append(reply.wall_ns)
-    timed.telemetry.append(read_details(reply.fields.get("telemetry")))
+    told = read_details(reply.fields.get("telemetry"))
+    timed.telemetry.append(told | {"own_processes": bench.watch.alive} if told else told)
     if regime.load == "sustained":
         member.median_ns[regime.timed_pass] = median(times)
     floor = _floor(bench, member, regime)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WHICH = ("5us", "50us", "500us", "5ms")
 # Calls a round. A call on a CPU takes some 15 ms more to flush the caches.
-_DEVICE_CALLS = {"5us": 50, "50us": 50, "500us": 20, "5ms": 6}
+_DEVICE_CALLS = {"5us": 50, "50us": 50, "500us": 20, "5ms": 20}
 _HOST_CALLS = {"5us": 8, "50us": 8, "500us": 6, "5ms": 4}
 _ROUNDS = 6
 

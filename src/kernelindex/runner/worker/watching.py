@@ -43,6 +43,11 @@ class Watch:
         if process in self._processes:
             self._processes.remove(process)
 
+    @property
+    def alive(self) -> int:
+        """How many processes in care run."""
+        return sum(one.alive for one in self._processes)
+
     def sweep(self) -> int:
         """Kill what lost its parent below this process; how many there were."""
         known = {one.pid for one in self._processes} | self._others
