@@ -51,7 +51,8 @@ PROTOCOLS: Mapping[str, Rules] = {
         max_samples=250,
         warmup_seconds=0.3,
         switch_warmup_seconds=0.15,
-        burst_idle_seconds=0.05,
+        # A MoE forward on an H200: 1.040 ms after 0.05 s, 1.035 after 0.1 s, 1.030 after 1.2 s.
+        burst_idle_seconds=0.1,
         command_timeout_seconds=300.0,
         audited_passes=1,
     ),

@@ -17,10 +17,11 @@ _AXES = {
     ("rms-norm", "cuda"): {"tokens": 4096, "hidden": 4096},
     ("moe-mlp", "cpu"): {"tokens": 32, "hidden": 256, "intermediate": 256, "experts": 8, "k": 2},
     ("moe-mlp", "cuda"): {
+        # Weights large enough that laying them out anew costs what can be told from launches.
         "tokens": 256,
-        "hidden": 1024,
-        "intermediate": 1024,
-        "experts": 16,
+        "hidden": 4096,
+        "intermediate": 4096,
+        "experts": 4,
         "k": 2,
     },
 }

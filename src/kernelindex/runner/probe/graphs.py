@@ -72,6 +72,10 @@ class GraphWork:
         """See ``Work``."""
         return self._work.mode()
 
+    def capturing(self) -> AbstractContextManager[Any]:
+        """See ``Work``."""
+        return self._work.capturing()
+
     def collect(self, index: int, result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """See ``Work``."""
         return self._captured[index].outputs, self._captured[index].gradients
@@ -93,13 +97,14 @@ def capture_all(work: Work, refresh: int) -> dict[int, Captured]:
     stream = torch.cuda.Stream()
     try:
         torch.cuda.synchronize()
-        with torch.cuda.stream(stream):
-            work.begin(refresh)
-            for index in range(work.count):
-                for _ in range(_WARM_CALLS):
-                    work.ready(index)()
-        torch.cuda.synchronize()
-        captured = {index: _capture(work, index, stream) for index in range(work.count)}
+        with work.capturing():
+            with torch.cuda.stream(stream):
+                work.begin(refresh)
+                for index in range(work.count):
+                    for _ in range(_WARM_CALLS):
+                        work.ready(index)()
+            torch.cuda.synchronize()
+            captured = {index: _capture(work, index, stream) for index in range(work.count)}
         torch.cuda.synchronize()
     except Exception as error:
         text = f"the call cannot be captured: {type(error).__name__}: {error}"[:500]

@@ -8,6 +8,7 @@ handed to a candidate.
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +17,8 @@ from kernelindex.runner.judge.refresh import refreshed
 from kernelindex.runner.tensor_file import read_header, read_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     import torch
 
@@ -55,6 +57,9 @@ class Sets(Protocol):
     def drop_gradients(self, index: int) -> None:
         """Set the gradients of a set to None."""
 
+    def fresh_leaves(self) -> AbstractContextManager[None]:
+        """While open, leaves are tensors that no graph was made of yet."""
+
 
 class TorchSets:
     """Sets of tensors; ``non_leaf`` weights are made as ``leaf * 1`` under autograd.
@@ -90,6 +95,26 @@ class TorchSets:
         """See ``Sets``."""
         for leaf in self.sets[index].leaves.values():
             leaf.grad = None
+
+    @contextmanager
+    def fresh_leaves(self) -> Iterator[None]:
+        """While open, leaves are new tensors in the same memory.
+
+        Autograd adds up a leaf's gradient on the stream that its first graph was made on. A new
+        leaf has no graph yet, so a capture's stream becomes its own.
+        """
+        kept = [(one, dict(one.leaves), dict(one.given)) for one in self.sets]
+        for one, leaves, given in kept:
+            for name, leaf in leaves.items():
+                fresh = leaf.detach().requires_grad_()
+                one.leaves[name] = fresh
+                one.given[name] = fresh if given[name] is leaf else _times_one(fresh)
+        try:
+            yield
+        finally:
+            for one, leaves, given in kept:
+                one.leaves.update(leaves)
+                one.given.update(given)
 
     def _load(self, case: Case, device: str, file: str, upstream: str | None) -> Set:
         case = _case_of_file(case, file)
@@ -148,6 +173,10 @@ class NumpySets:
 
     def drop_gradients(self, index: int) -> None:
         """Nothing: arrays have no gradients."""
+
+    def fresh_leaves(self) -> AbstractContextManager[None]:
+        """Nothing: arrays have no graphs."""
+        return nullcontext()
 
 
 def _numpy_set(case: Case, file: str) -> Set:

@@ -47,6 +47,9 @@ class Work(Protocol):
 
     def mode(self) -> AbstractContextManager[Any]: ...
 
+    def capturing(self) -> AbstractContextManager[Any]:
+        """The context that a capture runs in, ``begin`` and warm-up included."""
+
     def collect(self, index: int, result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Outputs by name, and gradients as ``grad_<input>``, after a call on a set."""
 
@@ -97,6 +100,10 @@ class PlainWork:
     def mode(self) -> AbstractContextManager[Any]:
         """No gradients, where torch is in use at all."""
         return _no_gradients()
+
+    def capturing(self) -> AbstractContextManager[Any]:
+        """See ``Work``."""
+        return nullcontext()
 
     def collect(self, index: int, result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """See ``Work``."""
@@ -170,6 +177,10 @@ class TorchWork:
         """Gradients are recorded, as torch does by default."""
         return nullcontext()
 
+    def capturing(self) -> AbstractContextManager[Any]:
+        """See ``Work``; gradients go to leaves of its own."""
+        return self._sets.fresh_leaves()
+
     def collect(self, index: int, result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """See ``Work``; of ``backward``, the outputs are those of the forward outside."""
         one = self._sets.sets[index]
@@ -210,6 +221,10 @@ class FixedWork:
     def mode(self) -> AbstractContextManager[Any]:
         """Gradients are not wanted."""
         return _no_gradients()
+
+    def capturing(self) -> AbstractContextManager[Any]:
+        """See ``Work``."""
+        return nullcontext()
 
     def collect(self, index: int, result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Nothing of it is compared."""

@@ -60,10 +60,11 @@ def watch_after_return(
     gone = _threads(before | settled).keys() - after.keys()
     spent = last - mark.first_ns if gone else inside
     ended = spent - sum(_threads(after).values()) + sum(_threads(before, among=after).values())
-    if ended > allowed:
-        return Late("a thread that then ended", ended, whole_ns)
+    # One that still computes is named first: what it spends while it is read would count as ended.
     if late := _python_thread(_grown(before, after, known), allowed, whole_ns):
         return late
+    if ended > allowed:
+        return Late("a thread that then ended", ended, whole_ns)
     if not _busy(_grown(settled, after, known)):
         return None
     time.sleep(LATE_S)
