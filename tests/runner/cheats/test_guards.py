@@ -37,6 +37,7 @@ PATCHED = (
     (torch.cuda.Event, "elapsed_time"),
 )
 SMALL = {"tokens": 64, "hidden": 128}
+JOINS = 10
 GUARDED = [one for one in entries_on("cpu") if one.caught_by == "guards"]
 # Poison reaches fresh memory only in a process whose heap no other test has used: through the
 # worker, in test_end_to_end.
@@ -85,6 +86,17 @@ def test_a_cheat_is_seen_by_its_code(entry: Entry, tmp_path: Path) -> None:
 def test_a_twin_is_not_accused(place: str, tmp_path: Path) -> None:
     entry = next(one for one in GUARDED if one.honest == place)
     assert codes_of(place, entry, tmp_path) == []
+
+
+@pytest.mark.slow
+def test_a_joined_thread_is_never_accused(tmp_path: Path) -> None:
+    # Its native thread may still run, with time that the process clock does not know of yet.
+    sets = make_sets(tmp_path, SMALL)
+    guards = Guards.capture("cpu")
+    joined = function_of("deferring:joined_thread")
+    for _ in range(JOINS):
+        assert checked_codes(guards, joined, sets) == []
+        guards.forget()
 
 
 def test_an_honest_call_leaves_no_finding_and_no_flag(tmp_path: Path) -> None:

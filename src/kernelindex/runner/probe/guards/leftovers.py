@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SETTLE_S = 0.01  # a pool of OpenMP threads spins about this long before it sleeps
 WINDOW_S = 0.02
 LATE_S = 0.3  # some pools spin up to 200 ms; what computes after this is no spinning pool
 BUSY_SHARE = 0.5
+PROMPT_S = 1e-5
 PYTHON_THREAD_NS = 1_000_000
 PYTHON_THREAD_SHARE = 0.1
 Spent = dict[tuple[str, int], int]  # CPU time by thread or process
@@ -29,16 +36,26 @@ class Late:
 
 @dataclass(frozen=True)
 class Mark:
-    """CPU time at one moment: of all other threads before and after the look, and of each."""
+    """CPU time at one moment: of each thread, and then of all but the one that asks.
 
-    first_ns: int
+    ``python`` are the identities of threads that run Python; a joined thread no longer does.
+    ``names`` are those of Python's own threads by their native id.
+    """
+
     spent: Spent
-    inside_ns: int
+    others_ns: int
+    python: frozenset[int]
+    names: dict[int | None, str]
 
 
 def mark_return() -> Mark:
     """Read the threads' clocks; to be called at once when the candidate has returned."""
-    return Mark(others_ns(), _spent_by_threads(), others_ns())
+    python, names = frozenset(sys._current_frames()), _names()
+    # The process clock lags by up to a tick of the scheduler (1 to 10 ms) for a thread that runs
+    # on another CPU; a thread's own clock does not, and reading it brings the process clock up to
+    # date. A joined thread may still run for some microseconds: without its clock read first, what
+    # it computed before the return would show in the process clock after it.
+    return Mark(_spent_by_threads(), others_ns(), python, names)
 
 
 def watch_after_return(
@@ -53,17 +70,18 @@ def watch_after_return(
     time.sleep(SETTLE_S)
     settled = _spent()
     time.sleep(WINDOW_S)
-    inside, after, last = others_ns() - mark.inside_ns, _spent(), others_ns()
+    now, after = mark_return(), _spent()
+    # One that is just ending has no name any more, but its clock is still there.
+    names = mark.names | now.names
     whole_ns = int((SETTLE_S + WINDOW_S) * 1e9)
     allowed = max(PYTHON_THREAD_NS, int(PYTHON_THREAD_SHARE * call_ns))
-    # Threads that stay were read a little inside or outside: only one seen to go counts it all.
-    gone = _threads(before | settled).keys() - after.keys()
-    spent = last - mark.first_ns if gone else inside
-    ended = spent - sum(_threads(after).values()) + sum(_threads(before, among=after).values())
-    # One that still computes is named first: what it spends while it is read would count as ended.
-    if late := _python_thread(_grown(before, after, known), allowed, whole_ns):
+    # One that still computes is named first: its name says more.
+    if late := _python_thread(_grown(before, after, known), names, allowed, whole_ns):
         return late
-    if ended > allowed:
+    gone = _threads(before | settled).keys() - after.keys()
+    if not mark.python - now.python:  # only pools, which spin until their thread has ended
+        allowed = max(allowed, len(gone) * int(SETTLE_S * 1e9))
+    if (ended := _ended_ns(mark, now, after)) > allowed:
         return Late("a thread that then ended", ended, whole_ns)
     if not _busy(_grown(settled, after, known)):
         return None
@@ -91,6 +109,17 @@ def _still_busy(known: frozenset[int]) -> Late | None:
     return Late(f"{kind} {identifier}", cpu_ns, int(WINDOW_S * 1e9))
 
 
+def _ended_ns(mark: Mark, now: Mark, after: Spent) -> int:
+    """At least what threads that have ended spent since the mark; ``after`` was read after now.
+
+    Threads that stay are read before the process clock at the mark and after it at the end: what
+    they spend during either look makes the result less, never more.
+    """
+    stayed = _threads(after)
+    then = _threads(mark.spent, among=stayed)
+    return (now.others_ns - mark.others_ns) - (sum(stayed.values()) - sum(then.values()))
+
+
 def _threads(spent: Spent, among: Spent | None = None) -> Spent:
     """The other threads of a reading, or those of them that are also in another."""
     asking = ("thread", threading.get_native_id())
@@ -101,8 +130,13 @@ def _threads(spent: Spent, among: Spent | None = None) -> Spent:
     }
 
 
-def _python_thread(grown: Spent, allowed: int, watched_ns: int) -> Late | None:
-    names = {thread.native_id: thread.name for thread in threading.enumerate()}
+def _names() -> dict[int | None, str]:
+    return {thread.native_id: thread.name for thread in threading.enumerate()}
+
+
+def _python_thread(
+    grown: Spent, names: dict[int | None, str], allowed: int, watched_ns: int
+) -> Late | None:
     for (kind, identifier), cpu_ns in grown.items():
         if kind == "thread" and identifier in names and cpu_ns > allowed:
             return Late(f"Python thread {names[identifier]!r}", cpu_ns, watched_ns)
@@ -131,19 +165,43 @@ def _spent() -> Spent:
     return _spent_by_threads() | _spent_below()
 
 
-def _spent_by_threads() -> Spent:
-    return {("thread", tid): _clock_ns(tid, _THREAD_CLOCK) for tid in _ids("/proc/self/task")}
+@contextmanager
+def _prompt_switches() -> Iterator[None]:
+    """Get the GIL back at once.
 
-
-def _spent_below() -> Spent:
-    return {("process", pid): _clock_ns(pid, 0) for pid in descendants(os.getpid())}
-
-
-def _clock_ns(identifier: int, kind: int) -> int:
+    Reading /proc gives it up at every entry, and a thread that computes would keep it for 5 ms
+    each time: a look would take longer than what it looks for.
+    """
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(PROMPT_S)
     try:
-        return time.clock_gettime_ns((~identifier << 3) | _CLONE_CLOCK | kind)
-    except OSError:  # it has ended
-        return 0
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@_prompt_switches()
+def _spent_by_threads() -> Spent:
+    return _read("thread", _ids("/proc/self/task"), _THREAD_CLOCK)
+
+
+@_prompt_switches()
+def _spent_below() -> Spent:
+    return _read("process", descendants(os.getpid()), 0)
+
+
+def _read(kind: str, identifiers: list[int], clock: int) -> Spent:
+    """Clocks of those that have not ended since they were listed.
+
+    One that has must be absent, not zero: it would seem to stay, with its time before the mark
+    taken for time after it.
+    """
+    spent = {}
+    for identifier in identifiers:
+        with suppress(OSError):
+            number = (~identifier << 3) | _CLONE_CLOCK | clock
+            spent[kind, identifier] = time.clock_gettime_ns(number)
+    return spent
 
 
 def _ids(folder: str) -> list[int]:
