@@ -20,7 +20,9 @@ DTYPES = {"x": "fp32", "weight": "fp32"}
 SETS = 3
 
 
-def make_sets(folder: Path, axes: dict[str, int] | None = None) -> TorchSets:
+def make_sets(
+    folder: Path, axes: dict[str, int] | None = None, *, non_leaf: bool = False
+) -> TorchSets:
     """Three sets of inputs of an RMS norm with upstream gradients, on the host."""
     import torch
 
@@ -38,24 +40,32 @@ def make_sets(folder: Path, axes: dict[str, int] | None = None) -> TorchSets:
             path = folder / f"{kind}-{index}.kit"
             write_tensors(path, tensors)
             names[kind].append(str(path))
-    return TorchSets(case, "cpu", names["inputs"], names["upstream"], non_leaf=False)
+    return TorchSets(case, "cpu", names["inputs"], names["upstream"], non_leaf=non_leaf)
 
 
-def make_work(function: Any, sets: TorchSets, timed_pass: str) -> Any:
+def make_work(function: Any, sets: TorchSets, timed_pass: str, *, accumulate: bool = False) -> Any:
     """The calls of a pass."""
     if timed_pass == "inference":
         return PlainWork(function, sets, None, training=False)
     bind_backward()
-    return TorchWork(timed_pass, function, sets, accumulate=False)
+    return TorchWork(timed_pass, function, sets, accumulate=accumulate)
 
 
-def make_bench(function: Any, folder: Path, timed_pass: str = "inference", seed: int = 5) -> Bench:
+def make_bench(
+    function: Any,
+    folder: Path,
+    timed_pass: str = "inference",
+    seed: int = 5,
+    *,
+    non_leaf: bool = False,
+    accumulate: bool = False,
+) -> Bench:
     """What an audit gets."""
-    sets = make_sets(folder)
+    sets = make_sets(folder, non_leaf=non_leaf)
     return Bench(
         timed_pass=timed_pass,
         device="cpu",
-        work=make_work(function, sets, timed_pass),
+        work=make_work(function, sets, timed_pass, accumulate=accumulate),
         sets=sets,
         timer=HostTimer(),
         seed=seed,

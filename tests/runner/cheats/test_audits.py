@@ -122,3 +122,37 @@ def test_restoring_puts_the_loaded_contents_back(tmp_path: Path) -> None:
     bench.restore()
     assert torch.equal(one.plain["x"], before)
     assert torch.equal(one.plain["weight"], one.base["weight"])
+
+
+@pytest.mark.parametrize("timed_pass", ["backward", "full"])
+@pytest.mark.parametrize("non_leaf", [False, True])
+def test_gradients_that_add_up_accuse_nobody(
+    timed_pass: str, non_leaf: bool, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch", reason="gradients are torch's")
+    from kernelindex.runner.cheats.fixtures.caching import own_backward
+    from kernelindex.runner.probe.audits import applicable, run_audit
+    from tests.runner.cheats.factories import make_bench
+
+    torch.set_num_threads(1)
+    bench = make_bench(own_backward, tmp_path, timed_pass, non_leaf=non_leaf, accumulate=True)
+    by_value = [one for one in ("reuse", "address", "graph", "calls") if one in applicable(bench)]
+    assert {one: run_audit(one, bench) for one in by_value} == {one: [] for one in by_value}
+
+
+def test_fresh_leaves_take_gradients_and_give_way_again(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="leaves are torch's")
+    from tests.runner.cheats.factories import make_sets
+
+    sets = make_sets(tmp_path, non_leaf=True)
+    one = sets.sets[0]
+    leaf, given = one.leaves["weight"], one.given["weight"]
+    with sets.fresh_leaves():
+        fresh = one.leaves["weight"]
+        assert fresh is not leaf
+        assert fresh.data_ptr() == leaf.data_ptr()
+        (one.given["x"] * one.given["weight"]).sum().backward()
+        assert torch.equal(fresh.grad, one.plain["x"].sum(0))
+    assert one.leaves["weight"] is leaf
+    assert one.given["weight"] is given
+    assert leaf.grad is None

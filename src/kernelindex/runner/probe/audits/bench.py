@@ -133,7 +133,8 @@ class Bench:
             return float(self.clock() - begun)
 
     def answer(self, index: int) -> dict[str, Any]:
-        """Copies of the outputs and gradients of one untimed call on a set."""
+        """Copies of the outputs and gradients of one untimed call on a set, of that call alone."""
+        self.sets.drop_gradients(index)
         result = self.call([index])
         outputs, gradients = self.work.collect(index, result)
         made = gradients if self.timed_pass == "backward" else {**outputs, **gradients}
