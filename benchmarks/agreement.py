@@ -3,7 +3,8 @@
 ``python benchmarks/agreement.py --out FILE`` on a machine with a GPU, torch, triton and, where
 wanted, NVBench's Python package (``cuda-bench``). Each generation is a process of its own; in it
 our timer (twice: its own A/A) and do_bench take turns for 8 rounds of a cold cache, then NVBench
-measures the same kernels. Medians are compared by generation, as verdicts are.
+measures the same kernels. Medians are compared by generation, as verdicts are. A generation is kept
+as ``FILE.<n>.json`` and taken up again where an earlier try had measured it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 ROUNDS = 8
 SAMPLES = 20
 GENERATIONS = 3
+# NVBench holds the device until a call is queued: one that waits for the device would never return.
+WAITING = frozenset({"Liger MoE forward"})
 
 
 def kernels(torch: Any) -> dict[str, Callable[[], object]]:
@@ -63,16 +66,14 @@ def liger(torch: Any, rows: Any, weight: Any) -> dict[str, Callable[[], object]]
         "Liger RMSNorm": lambda: LigerRMSNormFunction.apply(rows, weight, 1e-6, 0.0, "llama", False)
     }
     try:
-        from kernelindex.runner.operations.moe_mlp import candidates
+        from kernelindex.runner.operations.moe_mlp.candidates import liger as liger_moe
 
         gate_up = torch.randn(64, 1536, 2048, device="cuda", dtype=torch.bfloat16) * 0.02
         down = torch.randn(64, 2048, 768, device="cuda", dtype=torch.bfloat16) * 0.02
         x = torch.randn(8192, 2048, device="cuda", dtype=torch.bfloat16)
         kept = torch.randn(8192, 64, device="cuda").topk(8)
         share, index = torch.softmax(kept.values, -1).bfloat16(), kept.indices.int()
-        return norm | {
-            "Liger MoE forward": lambda: candidates.liger(x, gate_up, down, index, share)
-        }
+        return norm | {"Liger MoE forward": lambda: liger_moe(x, gate_up, down, index, share)}
     except ImportError:
         return norm
 
@@ -82,20 +83,20 @@ def measure_generation(out: Path) -> None:
     import torch
     import triton.testing
 
-    from kernelindex.runner.probe.timers.cuda import CudaTimer
+    from kernelindex.runner.probe.timers.cuda import open_cuda_timer
 
-    timer = CudaTimer(0)
+    timer = open_cuda_timer(0)
     calls = kernels(torch)
     found: dict[str, dict[str, Any]] = {}
     for name, call in calls.items():
         warm(torch, call)
-        pace = timer.find_pace(lambda _, call=call: call, cold=True, sets=1)
+        pace = timer.find_pace(always(call), cold=True, sets=1)
         rounds: dict[str, list[list[float]]] = {"ours": [], "ours again": [], "do_bench": []}
         for _ in range(ROUNDS):
             for key in ("ours", "ours again"):
                 taken = timer.take(
                     SAMPLES,
-                    lambda _, call=call: call,
+                    always(call),
                     cold=True,
                     hold_ns=pace.hold_ns,
                     lead_ns=pace.lead_ns,
@@ -107,7 +108,14 @@ def measure_generation(out: Path) -> None:
         found[name] = rounds
     for name, samples in nvbench(torch, calls).items():
         found[name]["NVBench"] = [samples]
-    out.write_text(json.dumps(found))
+    partial = out.with_suffix(".part")
+    partial.write_text(json.dumps(found))
+    partial.replace(out)
+
+
+def always(call: Callable[[], object]) -> Callable[[int], Callable[[], object]]:
+    """The same call for every input set."""
+    return lambda _: call
 
 
 def warm(torch: Any, call: Callable[[], object]) -> None:
@@ -125,6 +133,7 @@ def nvbench(torch: Any, calls: dict[str, Callable[[], object]]) -> dict[str, lis
     except ImportError as error:
         print(f"NVBench not measured: {error}", file=sys.stderr)
         return {}
+    calls = {name: call for name, call in calls.items() if name not in WAITING}
     for at, call in enumerate(calls.values()):
         bench.register(benchmark(torch, call)).set_name(f"k{at}")
     with tempfile.TemporaryDirectory() as folder:
@@ -221,9 +230,9 @@ def main() -> int:
     for at in range(wanted.generations):
         part = wanted.out.with_suffix(f".{at}.json")
         command = [sys.executable, __file__, "--generation", "--out", str(part)]
-        subprocess.run(command, check=True, stdout=sys.stderr)
+        if not part.exists():
+            subprocess.run(command, check=True, stdout=sys.stderr)
         generations.append(json.loads(part.read_text()))
-        part.unlink()
     rows = summarise(generations)
     wanted.out.write_text(json.dumps({"rows": rows, "generations": generations}))
     print("\n".join(as_lines(rows)))

@@ -46,8 +46,8 @@ def main() -> int:
         figures += run(command)
     show(figures)
     machine = ", ".join(f"{name} {value}" for name, value in describe_machine().items())
-    command = f"make bench SIZES={wanted.sizes} DATABASES={wanted.databases}"
-    PAGE.write_text(f"{HEAD}`{command}` on: {machine}.\n\n{as_markdown(figures)}")
+    asked = f"make bench SIZES={wanted.sizes} DATABASES={wanted.databases}"
+    PAGE.write_text(f"{HEAD}`{asked}` on: {machine}.\n\n{as_markdown(figures)}")
     return 0
 
 

@@ -65,7 +65,8 @@ def main() -> int:
 def run_paths(url: str) -> list[str]:
     """Addresses of distinct runs, page and JSON in turn."""
     with Catalog.open(url) as catalog:
-        digests, cursor = [], None
+        digests: list[str] = []
+        cursor = None
         while len(digests) < PAGES:
             page = catalog.runs(cursor=cursor, limit=200)
             digests += [row.digest[7:23] for row in page.rows]

@@ -47,7 +47,8 @@ class Server:
 
     def stop(self) -> None:
         """Stop the server and remove its folder."""
-        command = [self.binaries / "pg_ctl", "-D", self.folder / "data", "-m", "immediate", "stop"]
+        stop: list[str | Path] = [self.binaries / "pg_ctl", "-D", self.folder / "data", "stop"]
+        command = [*stop, "-m", "immediate"]
         _run_as_server_user(command)
         shutil.rmtree(self.folder, ignore_errors=True)
 
