@@ -179,13 +179,46 @@ def test_many_groups_are_an_overview_with_what_sets_them_apart(terminal: Termina
     assert max(map(len, outcome.out.splitlines())) <= 80
     rows = [line.split() for line in outcome.out.splitlines() if line.startswith("experts=")]
     assert rows == [
-        [f"experts={experts}", "Liger", "5.75", "ms", "1.50x", "2"]
+        [f"experts={experts}", "Liger", "5.75", "ms", "1.50x", "2", "reported"]
         for experts in (8, 16, 32, 64, 128)
     ]
     assert "5 groups fit, never ranked together: 5 shapes, backward pass" in outcome.out
     assert "Liger leads 5 of the 5 shown." in " ".join(outcome.out.split())
     full = terminal.ki("resolve", "fused-moe", "gpu:H100", "--full", catalog=FakeCatalog(pairs))
     assert full.out.count("rank  what ran") == 5
+
+
+def test_controlled_groups_of_an_overview_are_told_apart_by_their_regime(
+    terminal: Terminal,
+) -> None:
+    terminal.width(100)
+    pairs = []
+    for load, gradients, low in (
+        ("burst", "leaf", 1.86e6),
+        ("sustained", "leaf", 2.05e6),
+        ("sustained", "non_leaf", 3.05e6),
+    ):
+        rules = {"load": load, "gradients": gradients, "cache": "cold"}
+        row = cohort_row(
+            f"{load} {gradients}",
+            profile="controlled",
+            source="kernelindex-runner",
+            protocol={"name": "kernelindex-runner", "version": "1", "rules": rules},
+        )
+        entry = entry_row(row, evidence="verified", interval={"low": low, "high": low + 6e4})
+        pairs.append((row, [entry]))
+    reported = [cohort_row("liger"), cohort_row("other", protocol={"name": "loop", "rules": {}})]
+    pairs += [(row, [entry_row(row)]) for row in reported]
+    outcome = terminal.ki("resolve", "fused-moe", "gpu:H100", catalog=FakeCatalog(pairs))
+    text = " ".join(outcome.out.split())
+    assert "(controlled) (burst) (leaf weights)" in text
+    assert "(controlled) (sustained) (non-leaf weights)" in text
+    assert "(kernelindex-runner)" not in text
+    assert "(cold)" not in text
+    for interval in ("1.86-1.92", "2.05-2.11", "3.05-3.11"):
+        assert interval in text
+    levels = [line.split()[-1] for line in outcome.out.splitlines() if "5.75 ms" in line]
+    assert sorted(levels) == ["reported"] * 2 + ["verified"] * 3
 
 
 def test_suggestions_are_commands_to_paste(terminal: Terminal) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.resolve.numbers import ratio_text, scale_for
+from kernelindex.resolve.row_words import interval_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +21,8 @@ def open_words(cohorts: Sequence[CohortHead], *, with_protocol: bool = True) -> 
     several = len({cohort.operation for cohort in cohorts}) > 1
     axes = _differing_axes(cohorts)
     dtypes = len({dtypes_of(cohort) for cohort in cohorts}) > 1
-    rules = _differing_rules(cohorts)
-    protocols = with_protocol and len({cohort.protocol.name for cohort in cohorts}) > 1
-    sources = len({cohort.source for cohort in cohorts}) > 1
+    protocols = with_protocol and len(set(map(protocol_words, cohorts))) > 1
+    sources = _sources_say_more(cohorts, protocols=protocols)
     return [
         " ".join(
             filter(
@@ -31,9 +31,9 @@ def open_words(cohorts: Sequence[CohortHead], *, with_protocol: bool = True) -> 
                     operation_words(cohort.operation, cohort.operation_title) if several else "",
                     *(f"{a}={cohort.shape.axes[a]}" for a in axes if a in cohort.shape.axes),
                     dtypes_of(cohort) if dtypes else "",
-                    *(_rule(cohort, rule) for rule in rules),
                     f"({cohort.source})" if sources else "",
-                    f"({cohort.protocol.name})" if protocols else "",
+                    f"({protocol_words(cohort)})" if protocols else "",
+                    *(_rule(cohort, rule) for rule in _differing_rules(cohort, cohorts)),
                 ],
             )
         )
@@ -46,23 +46,35 @@ def _differing_axes(cohorts: Sequence[CohortHead]) -> list[str]:
     return [name for name in names if len({c.shape.axes.get(name) for c in cohorts}) > 1]
 
 
-def _differing_rules(cohorts: Sequence[CohortHead]) -> list[str]:
-    """Rules that differ within one protocol; those of different protocols say nothing."""
-    if len({cohort.protocol.name for cohort in cohorts}) > 1:
-        return []
-    names = dict.fromkeys(name for cohort in cohorts for name in cohort.protocol.rules)
-    passes = {cohort.timed_pass for cohort in cohorts}
-    return [name for name in names if any(_varies(cohorts, one, name) for one in passes)]
+def protocol_words(cohort: CohortHead) -> str:
+    """The source's harness, or that it was our own controlled protocol."""
+    return "controlled" if cohort.profile == "controlled" else cohort.protocol.name
 
 
-def _varies(cohorts: Sequence[CohortHead], timed_pass: str, rule: str) -> bool:
-    own = [cohort for cohort in cohorts if cohort.timed_pass == timed_pass]
-    return len({cohort.protocol.rules.get(rule) for cohort in own}) > 1
+def _sources_say_more(cohorts: Sequence[CohortHead], *, protocols: bool) -> bool:
+    """Whether sources differ, also where the protocol is shown already."""
+    seen = {(protocol_words(one) if protocols else "", one.source) for one in cohorts}
+    return len(seen) > len({protocol for protocol, _ in seen})
+
+
+def _differing_rules(cohort: CohortHead, cohorts: Sequence[CohortHead]) -> list[str]:
+    """Rules that differ between groups of this one's pass and protocol."""
+    own = [one for one in cohorts if _setting(one) == _setting(cohort)]
+    names = dict.fromkeys(name for one in own for name in one.protocol.rules)
+    return [name for name in names if len({one.protocol.rules.get(name) for one in own}) > 1]
+
+
+def _setting(cohort: CohortHead) -> tuple[str, str]:
+    return cohort.timed_pass, protocol_words(cohort)
 
 
 def _rule(cohort: CohortHead, name: str) -> str:
     value = cohort.protocol.rules.get(name)
-    return f"({value.replace('_', ' ')})" if value else ""
+    if not value:
+        return ""
+    if name == "gradients":
+        return f"({value.replace('_', '-')} weights)"
+    return f"({value.replace('_', ' ').replace(',', ', ')})"
 
 
 def operation_words(operation: str, title: str) -> str:
@@ -110,6 +122,19 @@ def value_words(cohort: Cohort) -> str:
         return ""
     primary = cohort.entries[0].run.primary
     return scale_for([primary.value], primary.unit).with_unit(primary.value)
+
+
+def interval_of_leader(cohort: Cohort) -> str:
+    """The leader's 95 % interval in the unit of its value, or nothing."""
+    if not cohort.entries:
+        return ""
+    primary = cohort.entries[0].run.primary
+    return interval_words(cohort.entries[0], scale_for([primary.value], primary.unit))
+
+
+def level_of_leader(cohort: Cohort) -> str:
+    """How far the leader's number may be trusted."""
+    return cohort.entries[0].evidence if cohort.entries else ""
 
 
 def ahead_words(cohort: Cohort) -> str:

@@ -69,7 +69,8 @@ def _several(findings: Findings, entries: Entries) -> str:
         said = "; ".join(_group(row, entries, fits) for row in fits)
         return f"{len(fits)} groups fit, never ranked together. {said}. {_trust(fits, entries)}"
     count = f"{len(fits)}" if findings.read_all else f"More than {len(fits)}"
-    return f"{count} groups fit, never ranked together: {_spread(fits)}.{_leads(fits, entries)}"
+    said = f"{count} groups fit, never ranked together: {_spread(fits)}."
+    return f"{said}{_leads(fits, entries)}{_how_many_verified(fits)}"
 
 
 def _trust(fits: Sequence[CohortRow], entries: Entries) -> str:
@@ -108,6 +109,11 @@ def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
         return ""
     name, count = max(leads.items(), key=lambda pair: pair[1])
     return f" {name} leads {count} of the {len(seen)} shown." if count > 1 else ""
+
+
+def _how_many_verified(fits: Sequence[CohortRow]) -> str:
+    verified = sum(map(is_verified, fits))
+    return f" {verified} of {len(fits)} verified." if verified else ""
 
 
 def _group(row: CohortRow, entries: Entries, others: Sequence[CohortRow] = ()) -> str:

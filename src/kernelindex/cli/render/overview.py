@@ -1,4 +1,4 @@
-"""Many groups, a row each: what sets it apart, who leads, by how much."""
+"""Many groups, a row each: what sets it apart, who leads, by how much, and how sure that is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.resolve.group_words import (
     ahead_words,
+    interval_of_leader,
     leader_name,
+    level_of_leader,
     open_words,
     place_words,
     value_words,
@@ -30,18 +32,22 @@ def overview_table(cohorts: Sequence[Cohort], *, wide: bool) -> Table:
         Column("on", flexible=True),
         Column("leads", flexible=True),
         Column("value", "right"),
+        Column("95 % interval", "right"),
         Column("ahead", "right"),
         Column("% nominal", "right"),
         Column("of", "right"),
+        Column("level"),
     )
     cells = (
         [clean(words) for words in open_words(cohorts)],
         [clean(place) for place in place_words(cohorts)],
         [clean(leader_name(cohort)) for cohort in cohorts],
         [value_words(cohort) for cohort in cohorts],
+        [interval_of_leader(cohort) for cohort in cohorts],
         align_decimal([ahead_words(cohort) for cohort in cohorts]),
         align_decimal([_percent(cohort) if wide else "" for cohort in cohorts]),
         [str(cohort.entry_count) for cohort in cohorts],
+        [level_of_leader(cohort) for cohort in cohorts],
     )
     return build_table(columns, list(zip(*cells, strict=True)))
 

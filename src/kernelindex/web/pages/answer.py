@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from kernelindex.resolve import ask_text
 from kernelindex.resolve.group_words import (
     ahead_words,
+    interval_of_leader,
     leader_name,
+    level_of_leader,
     open_words,
     place_words,
     value_words,
@@ -60,6 +62,8 @@ class OverviewRow:
     href: str = field(metadata=told("path of the group's page"))
     leader: str = field(metadata=told("who leads"))
     value: str = field(metadata=told("the leader's value with its unit"))
+    interval: str = field(metadata=told("its 95 % interval in the same unit"))
+    level: str = field(metadata=told("how far that value may be trusted"))
     ahead: Markup = field(metadata=told("how far ahead of the first that is surely behind"))
     count: int = field(metadata=told("number of entries"))
 
@@ -142,6 +146,8 @@ def _overview(cohorts: Sequence[Cohort]) -> tuple[OverviewRow, ...]:
             href=paths.cohort(cohort.key),
             leader=leader_name(cohort),
             value=value_words(cohort),
+            interval=interval_of_leader(cohort),
+            level=level_of_leader(cohort),
             ahead=lead,
             count=cohort.entry_count,
         )
