@@ -14,6 +14,7 @@ from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.numbers import ratio_text, scale_for
 from kernelindex.resolve.run_lines import view_run_line
 from kernelindex.resolve.verdicts import judge_pair
+from kernelindex.resolve.withdrawn import shown_reasons, shown_status
 from kernelindex.resolve.wording import listed
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ _BESIDE: tuple[tuple[str, Callable[[RunRow], object]], ...] = (
     ("revision", lambda run: run.revision),
     ("language", lambda run: run.implementation.get("language")),
     ("stack", lambda run: _pairs(run.stack)),
-    ("status", lambda run: run.status),
+    ("status", shown_status),
     ("value", lambda run: f"{run.value:,} {run.unit}" if run.value is not None else None),
     ("samples", lambda run: run.sample_count),
     ("evidence", lambda run: run.evidence),
@@ -223,7 +224,7 @@ def _verdict_text(first: RunRow, run: RunRow, kind: VerdictName, reasons: tuple[
 def _why_none(first: RunRow, run: RunRow, mismatch: ComparedField | None) -> str:
     for one in (first, run):
         if one.reasons:
-            return f"{one.line['title']} does not rank: {one.reasons[0]['text']}"
+            return f"{one.line['title']} does not rank: {shown_reasons(one.reasons)[0].text}"
     if mismatch:
         return _mismatch_text(mismatch)
     return "one of them has no number"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kernelindex.resolve.answer import Primary, Range, ShapeRef
 from kernelindex.resolve.dossier import RecordLine, RunLine
 from kernelindex.resolve.views import view_doubt, view_implementation
+from kernelindex.resolve.withdrawn import shown_status
 
 if TYPE_CHECKING:
     from kernelindex.catalog.rows import RecordRow, RunRow
@@ -26,7 +27,7 @@ def view_run_line(row: RunRow) -> RunLine:
         primary=view_primary(row),
         rank=view_rank(row),
         evidence=row.evidence,
-        status=row.status,
+        status=shown_status(row),
         source=row.source,
         observed=row.observed.get("text"),
         doubts=tuple(map(view_doubt, row.doubts)),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import NotFoundError
 from kernelindex.registry.sources_info import find_source
-from kernelindex.resolve.answer import Reason
 from kernelindex.resolve.dossier import (
     Identity,
     RunDossier,
@@ -28,6 +27,7 @@ from kernelindex.resolve.views import (
     view_protocol,
     view_spread,
 )
+from kernelindex.resolve.withdrawn import shown_reasons, shown_status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         kind=run.kind,
         title=_title(run),
         summary=dossier_summary(run, standing),
-        status=run.status,
+        status=shown_status(run),
         primary=view_primary(run),
         spread=view_spread(run.spread, "spread"),
         interval=view_spread(run.interval, "confidence95"),
@@ -87,7 +87,7 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         ladder=view_ladder(run),
         doubts=tuple(map(view_doubt, run.doubts)),
         limit=view_limit(run.limit),
-        reasons=tuple(Reason(code=item["code"], text=item["text"]) for item in run.reasons),
+        reasons=shown_reasons(run.reasons),
         superseded_by=run.superseded_by,
         retracted=run.retracted,
         operation=run.operation,

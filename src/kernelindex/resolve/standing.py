@@ -8,6 +8,7 @@ from kernelindex.policy.facts import LEVELS
 from kernelindex.resolve.dossier import Ladder, Standing
 from kernelindex.resolve.numbers import ratio_text, scale_for
 from kernelindex.resolve.run_lines import view_rank
+from kernelindex.resolve.withdrawn import shown_status
 from kernelindex.resolve.wording import entry_name, leader_words, line_name
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def view_ladder(run: RunRow) -> Ladder:
 def dossier_summary(run: RunRow, standing: Standing) -> str:
     """Value, standing and evidence in one or two sentences."""
     if run.value is None or run.unit is None:
-        return f"{run.status}: no number to rank. {standing.text[:1].upper()}{standing.text[1:]}."
+        said = f"{standing.text[:1].upper()}{standing.text[1:]}"
+        return f"{shown_status(run)}: no number to rank. {said}."
     value = scale_for([run.value], run.unit).with_unit(run.value)
     samples = {None: "samples not stated", 1: "one sample"}.get(
         run.sample_count, f"{run.sample_count} samples"

@@ -18,11 +18,11 @@ from kernelindex.resolve.answer import (
     Primary,
     ProtocolRef,
     Range,
-    Reason,
     RunRef,
     ShapeRef,
     Spread,
 )
+from kernelindex.resolve.withdrawn import shown_reasons
 from kernelindex.resolve.wording import cohort_summary, leader_words
 
 if TYPE_CHECKING:
@@ -182,9 +182,11 @@ def view_spread(spread: Mapping[str, Any] | None, kind: str) -> Spread | None:
 
 def view_excluded(row: ExcludedRow) -> Excluded:
     """A run that does not rank."""
-    reasons = tuple(Reason(code=item["code"], text=item["text"]) for item in row.reasons)
     return Excluded(
-        run=row.run_digest, title=row.line_title, cohort=row.cohort_key, reasons=reasons
+        run=row.run_digest,
+        title=row.line_title,
+        cohort=row.cohort_key,
+        reasons=shown_reasons(row.reasons),
     )
 
 
