@@ -45,6 +45,13 @@ def correct(catalog: Database, correction: Correction, *, at: str | None = None)
     return True
 
 
+def is_corrected(catalog: Database, correction: Correction) -> bool:
+    """Whether exactly this was said before."""
+    row = row_tuples.correction_row(correction, "")
+    with catalog.reading() as conn:
+        return bool(bulk.present(conn, [truth.corrections.c.id], [row[0]]))
+
+
 def _check(correction: Correction) -> None:
     problems = [name for name in ("actor", "reason") if not getattr(correction, name).strip()]
     if correction.action not in ACTIONS:

@@ -146,7 +146,11 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What an import did; the counts add up to ``read``."""
+    """What an import did; the counts add up to ``read``.
+
+    ``corrections`` counts those that travel with the source, applied now or before; empty
+    for a source that brings none.
+    """
 
     source: str
     snapshot: str
@@ -158,6 +162,7 @@ class ImportReport:
     skipped: Mapping[str, int] = field(default_factory=dict)
     becomes: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    corrections: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON of ``ki import --json``."""
@@ -172,4 +177,5 @@ class ImportReport:
             "skipped": dict(sorted(self.skipped.items())),
             "becomes": dict(sorted(self.becomes.items())),
             "problems": list(self.problems),
+            "corrections": dict(sorted(self.corrections.items())),
         }

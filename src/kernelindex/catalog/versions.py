@@ -23,6 +23,9 @@ DERIVATION = 3
 
 DERIVED_KEY = "derived_version"
 
+UNDERIVED = frozenset({"corrections.json"})
+"""Registry data that no row is derived from: it comes in by an import, like any correction."""
+
 
 def schema_revision(conn: Connection) -> str | None:
     """The migration the database is at, or None where none was ever applied."""
@@ -51,5 +54,5 @@ def _data_files(folder: Traversable) -> Iterator[tuple[str, bytes]]:
     for item in sorted(folder.iterdir(), key=lambda child: child.name):
         if item.is_dir():
             yield from _data_files(item)
-        elif item.name.endswith((".json", ".yaml", ".yml")):
+        elif item.name.endswith((".json", ".yaml", ".yml")) and item.name not in UNDERIVED:
             yield item.name, item.read_bytes()

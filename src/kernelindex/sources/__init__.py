@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from kernelindex.catalog.database import Database
     from kernelindex.catalog.intake import Row, Skipped, Snapshot
 
 __all__ = ["SOURCES", "SourceSpec", "find_source"]
@@ -22,7 +23,8 @@ class SourceSpec:
     """One source; its module is imported when it is read, not before.
 
     ``takes`` says what ``read`` wants: one ``file`` (a path or its bytes), a file or a
-    ``folder``, or ``nothing`` because the data is in the package.
+    ``folder``, or ``nothing`` because the data is in the package. One that ``corrects``
+    comes with corrections of what it brings.
     """
 
     slug: str
@@ -30,6 +32,7 @@ class SourceSpec:
     help: str
     module: str
     takes: Literal["file", "folder", "nothing"] = "file"
+    corrects: bool = False
 
     def read(self, path: Path | bytes | None = None) -> tuple[Snapshot, Iterator[Row | Skipped]]:
         """The snapshot of ``path`` and one outcome for each of its rows, as a stream.
@@ -50,6 +53,17 @@ class SourceSpec:
             import_module(self.module).read,
         )
         return reader(path)
+
+    def correct(self, catalog: Database, *, dry_run: bool = False) -> dict[str, int]:
+        """Apply what corrects the source's runs, once they are in; how many, by outcome.
+
+        Nothing where the source does not correct. Raises RegistryError
+        ``registry.correction``, CatalogError.
+        """
+        if not self.corrects:
+            return {}
+        apply = cast("Callable[..., dict[str, int]]", import_module(self.module).correct)
+        return apply(catalog, dry_run=dry_run)
 
 
 SOURCES: tuple[SourceSpec, ...] = (
@@ -85,6 +99,7 @@ SOURCES: tuple[SourceSpec, ...] = (
         help="the signed bundles that travel in the package",
         module="kernelindex.sources.records",
         takes="nothing",
+        corrects=True,
     ),
     SourceSpec(
         slug="starter",

@@ -48,6 +48,7 @@ def command(
     catalog = open_catalog(ctx, create=True)
     with progress_bar(f"importing {source}", quiet=as_json) as advance:
         report = import_records(catalog, snapshot, records, dry_run=dry_run, progress=advance)
+    report = replace(report, corrections=spec.correct(catalog, dry_run=dry_run))
     if as_json:
         print_json(report.to_dict())
     else:

@@ -24,6 +24,9 @@ def print_report(report: ImportReport) -> None:
         ("skipped", f"{skipped:,}"),
     ]
 
+    if report.corrections:
+        counts.append(("corrections", mapping_words(dict(report.corrections))))
+
     def draw(screen: Console) -> None:
         if report.dry_run:
             screen.print("dry run: nothing was stored", style="bold")
