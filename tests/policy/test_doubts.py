@@ -18,11 +18,28 @@ from kernelindex.policy.doubts import (
 from kernelindex.policy.facts import Correctness, Cost, Doubt, Observed, RunFacts, Spread
 from kernelindex.policy.levels import EvidenceFacts
 from kernelindex.policy.samples import Telemetry
-from tests.policy.factories import SHAPE, make_line, make_primary, make_product, make_run, on
+from tests.policy.factories import (
+    CONTROLLED,
+    SHAPE,
+    make_line,
+    make_primary,
+    make_product,
+    make_run,
+    make_samples,
+    on,
+)
 
 HARNESS = Doubt(code="HARNESS_WORK_IN_TIMED_REGION", effect="shifts", text="", shift_ns=7e5)
 UNCHECKED = Correctness(asserted=False, comparator="not_asserted")
 MS = 1e6
+
+
+def sustained(value_ns: float, count: int, load: str = "sustained") -> RunFacts:
+    """A controlled run of three processes with so many samples in all."""
+    protocol = replace(CONTROLLED, rules=(("cache", "cold"), ("load", load)))
+    samples = make_samples(((value_ns,) * 8,) * 3)
+    return make_run(value=value_ns, protocol=protocol, samples=samples, sample_count=count)
+
 
 CASES: dict[str, RunFacts] = {
     "CORRECTNESS_NOT_ASSERTED": make_run(value=MS, correctness=UNCHECKED),
@@ -36,6 +53,7 @@ CASES: dict[str, RunFacts] = {
     "THROTTLED": make_run(value=MS, telemetry=Telemetry(throttle_reasons=("power",))),
     "BIMODAL": make_run(value=MS, telemetry=Telemetry(bimodal=True)),
     "HOST_BOUND": make_run(value=MS, telemetry=Telemetry(busy_share=0.7)),
+    "LOAD_TOO_SHORT": sustained(MS, 3 * 249),
     "SINGLE_SAMPLE": make_run(value=MS, sample_count=1),
     "NO_SOFTWARE_VERSIONS": make_run(value=MS, stack=()),
     "UNIFORM_ROUTING_ONLY": make_run(
@@ -97,6 +115,20 @@ class TestSingleSample:
     def test_it_is_about_times(self) -> None:
         memory = make_primary(8e9, metric="peak_memory", unit="bytes")
         assert codes(make_run(sample_count=1, primary=memory)) == []
+
+
+class TestLoad:
+    def test_samples_or_seconds_of_one_process_will_do(self) -> None:
+        assert codes(sustained(MS, 3 * 250)) == []
+        assert codes(sustained(50 * MS, 3 * 40)) == []
+        assert codes(sustained(50 * MS, 3 * 39)) == ["LOAD_TOO_SHORT"]
+
+    def test_a_burst_is_meant_to_be_short(self) -> None:
+        assert codes(sustained(MS, 240, load="burst")) == []
+
+    def test_a_device_without_a_power_cap_of_ours_is_not_asked(self) -> None:
+        found = doubts_of(sustained(MS, 3), product=None, newest=None)
+        assert "LOAD_TOO_SHORT" not in [doubt.code for doubt in found]
 
 
 class TestOrder:

@@ -43,6 +43,7 @@ CODES: dict[str, tuple[str, str]] = {
     "THROTTLED": (SHIFTS, "the device throttled while it was measured"),
     "BIMODAL": (SHIFTS, "the samples have two centres"),
     "HOST_BOUND": (SHIFTS, "the device waited for the host"),
+    "LOAD_TOO_SHORT": (SHIFTS, "sustained load was shorter than 250 samples or 2 s a process"),
     "SINGLE_SAMPLE": (NOTE, "one sample, so nothing is known of its spread"),
     "NO_SOFTWARE_VERSIONS": (NOTE, "no driver, CUDA or framework version is stated"),
     "UNIFORM_ROUTING_ONLY": (NOTE, "uniform routing; real routing is skewed"),
@@ -61,6 +62,9 @@ STALE_DAYS = 365
 BUSY_SHARE = 0.8
 CLOCK_SPREAD = 0.03
 LEAST_TICKS = 50
+SUSTAINED = ("load", "sustained")
+SUSTAINED_SAMPLES, SUSTAINED_NS = 250, 2e9
+"""Of one process generation: either will do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +95,7 @@ def doubts_of(
         *_correctness(facts),
         *_identity(facts),
         *_timing(facts, product),
+        *_load(facts, product),
         *_physical(facts, product),
         *_telemetry(facts.telemetry),
         *_provenance(facts, newest),
@@ -181,6 +186,20 @@ def _timing(facts: RunFacts, product: Product | None) -> list[Doubt]:
         text = f"the timer's tick of {tick_ns:g} ns is {share:.0%} of {time_ns:g} ns"
         found.append(_doubt("BELOW_TIMER_RESOLUTION", text))
     return found
+
+
+def _load(facts: RunFacts, product: Product | None) -> list[Doubt]:
+    """Sustained load that was not: a card's clock takes a while to come down to its power cap."""
+    time_ns, samples = latency_ns(facts), facts.samples
+    if product is None or samples is None or SUSTAINED not in facts.protocol.rules:
+        return []
+    if time_ns is None:
+        return []
+    count = (facts.sample_count or 0) / max(1, len(samples.rounds))
+    if count >= SUSTAINED_SAMPLES or count * time_ns >= SUSTAINED_NS:
+        return []
+    text = f"{count:.0f} samples in {count * time_ns / 1e9:.2g} s of each process: shorter than"
+    return [_doubt("LOAD_TOO_SHORT", f"{text} the 250 samples or 2 s of a sustained load")]
 
 
 def _is_single(facts: RunFacts, time_ns: float, tick_ns: float | None) -> bool:

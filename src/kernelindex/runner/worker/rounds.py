@@ -19,7 +19,13 @@ from kernelindex.runner.worker.checking import (
 )
 from kernelindex.runner.worker.idleness import Idleness
 from kernelindex.runner.worker.members import Member, Timed
-from kernelindex.runner.worker.replies import malformed, read_cycles, read_details, read_times
+from kernelindex.runner.worker.replies import (
+    malformed,
+    read_cycles,
+    read_details,
+    read_number,
+    read_times,
+)
 from kernelindex.runner.worker.schedule import draw_calls, draw_rounds
 from kernelindex.stats import median
 
@@ -191,10 +197,10 @@ def keep_times(
     timed.samples_ns.append(times)
     timed.cycles.append(read_cycles(reply.fields.get("cycles"), len(times)))
     timed.wall_ns.append(reply.wall_ns)
-    told = read_details(reply.fields.get("telemetry"))
-    timed.telemetry.append(told | {"own_processes": bench.watch.alive} if told else told)
+    timed.telemetry.append(_telemetry(bench, reply))
     if regime.load == "sustained":
         member.median_ns[regime.timed_pass] = median(times)
+        member.wall_ns[regime.timed_pass] = call_ns(reply, times)
     floor = _floor(bench, member, regime)
     return events_within_wall(times, reply.wall_ns) or above_floor(times, floor)
 
@@ -206,3 +212,22 @@ def _floor(bench: Bench, member: Member, regime: Regime) -> float | None:
         if any(one is member.candidate for one in point.candidates):
             return point.limits.floor_ns.get(regime.timed_pass)
     return None
+
+
+def call_ns(reply: Reply, times: Sequence[float]) -> float:
+    """Time of a call with its flush and its wait, without what a measurement begins with."""
+    stated = read_number(reply.fields.get("timed_ns"), reply.wall_ns)
+    return min(max(stated, sum(times)), reply.wall_ns) / len(times)
+
+
+def _telemetry(bench: Bench, reply: Reply) -> dict[str, Any]:
+    """The probe's readings, with how many processes are ours and how the queue was paced."""
+    told = read_details(reply.fields.get("telemetry"))
+    if not told:
+        return told
+    pace = read_details(reply.fields.get("pace"))
+    return told | {
+        "own_processes": bench.watch.alive,
+        "timed_ns": read_number(reply.fields.get("timed_ns"), 0.0),
+        "hold_ns": read_number(pace.get("hold_ns"), 0.0),
+    }
