@@ -77,6 +77,7 @@ def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
     assert calibration["withinLimits"] is True
     series = [batch_files.read_json(path) for path in batch_files.series_files(folder)]
     shapes = [[len(generation) for generation in one["samplesNs"]] for one in series]
+    assert {one["firstCallNs"] for one in series} == {900.0}
     assert shapes == [[2, 2], [2, 2]]
     finished = events(folder, "generation_finished")
     assert [one["generation"] for one in finished] == [0, 1]

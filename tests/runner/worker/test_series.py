@@ -21,7 +21,7 @@ def member(*, value=100.0, rounds=2, failure=None, frobenius=0.001, passed=True)
         },
         "found": {
             "correctness": {"forward": {"draws": {"own": {"y": output}}}},
-            "warm": {"forward": {"first_call_ns": 77}},
+            "firstCall": {"ns": 77},
             "loaded": {"source_digest": "sha256:1"},
         },
         "doubts": {"forward": [{"code": "host_bound", "effect": "note", "text": ""}]},

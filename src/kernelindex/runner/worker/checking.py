@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.dataclass_json import to_json
 from kernelindex.runner.worker.bench import side_by_side
-from kernelindex.runner.worker.replies import first_refusal, read_details, read_findings
+from kernelindex.runner.worker.replies import (
+    first_refusal,
+    read_details,
+    read_findings,
+    read_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -199,7 +204,15 @@ def call_to_file(bench: Bench, member: Member, asked: Asked) -> Path | None:
     reply = member.ask(asked.timed_pass, "call", bench.long_timeout_s, **fields)
     if reply is None:
         return None
+    _note_first_call(member, reply)
     return path if note_guards(member, asked.timed_pass, reply) else None
+
+
+def _note_first_call(member: Member, reply: Reply) -> None:
+    """Keep the time of the process's very first call: it compiles what no cache holds."""
+    elapsed = read_number(reply.fields.get("elapsed_ns"), 0.0)
+    if elapsed > 0:
+        member.found.setdefault("firstCall", {"ns": min(elapsed, float(reply.wall_ns))})
 
 
 def note_guards(member: Member, timed_pass: str, reply: Reply) -> bool:

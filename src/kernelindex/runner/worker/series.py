@@ -126,10 +126,10 @@ class _Series:
             topic: _first(one["found"].get(topic, {}).get(timed_pass) for one in members)
             for topic in _TOPICS
         }
-        warm = found["warm"] or {}
+        first = _first(one["found"].get("firstCall") for one in members)
         capture = _first(one["found"].get("capture", {}).get(timed_pass) for one in members)
         found["traits"] = {**(found["traits"] or {}), **(capture or {})}
-        return {**found, "firstCallNs": warm.get("first_call_ns")}
+        return {**found, "firstCallNs": first["ns"] if first else None}
 
     def _doubts(self, members: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         doubts: dict[str, dict[str, Any]] = {}
