@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kernelindex.resolve.answer import Range
+from kernelindex.resolve.rivals import Rivals
 from kernelindex.web.badges import (
     GROUNDS,
     INK,
@@ -16,6 +17,7 @@ from kernelindex.web.badges import (
     level_badge,
     unknown_badge,
 )
+from tests.support import shipped
 from tests.web.charts.factories import HOSTILE, SVG
 from tests.web.charts.test_render import contrast
 
@@ -24,39 +26,90 @@ def dossier(
     rank: tuple[int, int] | None = (1, 1),
     level: str = "reported",
     *,
-    entry_count: int = 3,
     only_result: bool = False,
     represented_by: str | None = None,
+    **changes: Any,
 ) -> Any:
-    return SimpleNamespace(
-        title="Liger fused MoE on H100",
-        summary="5.75 ms; 1 of 3.",
-        ladder=SimpleNamespace(reached=level, next="reproducible", missing=("raw samples",)),
-        hardware=SimpleNamespace(family="H100", label="H100 SXM"),
-        standing=SimpleNamespace(
+    fields = {
+        "title": "Liger fused MoE on H100",
+        "summary": "5.75 ms; 1 of 3.",
+        "primary": SimpleNamespace(value=5.75e6),
+        "retracted": None,
+        "ladder": SimpleNamespace(reached=level, next="reproducible", missing=("raw samples",)),
+        "hardware": SimpleNamespace(family="H100", label="H100 SXM"),
+        "standing": SimpleNamespace(
             rank=Range(low=rank[0], high=rank[1]) if rank else None,
-            entry_count=entry_count,
+            entry_count=3,
             only_result=only_result,
             represented_by=represented_by,
         ),
-    )
+    }
+    return SimpleNamespace(**fields | changes)
+
+
+ALONE, BESIDE, BEHIND = Rivals(), Rivals(groups=2), Rivals(groups=2, ahead=True)
 
 
 @pytest.mark.parametrize(
-    ("found", "message", "tone"),
+    ("found", "rivals", "message", "tone"),
     [
-        (dossier(), "best on H100, reported", "claim"),
-        (dossier(level="verified"), "best on H100", "trust"),
-        (dossier((1, 2), level="verified"), "1-2 of 3 on H100", "plain"),
-        (dossier((2, 2)), "2 of 3 on H100", "plain"),
-        (dossier(None, only_result=True), "only result on H100", "plain"),
-        (dossier(represented_by="sha256:1"), "not its entry's best run on H100", "plain"),
+        (dossier(), ALONE, "best of 3, reported, H100", "claim"),
+        (dossier(level="verified"), BESIDE, "best of 3, verified, H100", "trust"),
+        (dossier(), BEHIND, "leads its group of 3, reported, H100", "claim"),
+        (dossier((1, 2), "verified"), ALONE, "1-2 of 3, verified, H100", "plain"),
+        (dossier((2, 2)), BEHIND, "2 of 3, reported, H100", "plain"),
+        (dossier(None, only_result=True), ALONE, "only result, reported, H100", "plain"),
+        (
+            dossier(None, "verified", only_result=True),
+            BESIDE,
+            "only result of its group, verified, H100",
+            "plain",
+        ),
+        (
+            dossier(represented_by="sha256:1"),
+            ALONE,
+            "not its entry's best run, H100",
+            "plain",
+        ),
+        (dossier(None, primary=None), ALONE, "no result, H100", "plain"),
+        (dossier(None, primary=None, retracted="ours"), ALONE, "no result, H100", "plain"),
+        (dossier(None, retracted="wrong card"), ALONE, "retracted, H100", "plain"),
+        (dossier(None), ALONE, "not ranked, H100", "plain"),
     ],
 )
-def test_best_is_said_only_of_one_that_leads_alone(found: Any, message: str, tone: str) -> None:
-    badge = best_badge(found)
+def test_best_is_said_only_of_one_that_leads_alone(
+    found: Any, rivals: Rivals, message: str, tone: str
+) -> None:
+    badge = best_badge(found, rivals)
     assert (badge.message, badge.tone) == (message, tone)
     assert badge.meaning == "5.75 ms; 1 of 3."
+
+
+def _message(digest: str) -> str:
+    answer = shipped.client().get(f"/badges/{digest[7:19]}/best.svg")
+    texts = [one.text for one in ET.fromstring(answer.text).iter(f"{SVG}text")]
+    return str(texts[1])
+
+
+def test_a_run_without_a_number_is_no_result() -> None:
+    runs = (*shipped.withdrawn(), *shipped.aborted())
+    assert len(runs) == 38
+    assert {_message(digest) for digest in runs} == {"no result, H200"}
+
+
+def test_best_of_a_gpu_is_said_of_the_fastest_that_is_verified() -> None:
+    """Of the H200 groups of each pass, by whose leader is first in time."""
+    times: dict[str, list[float]] = {}
+    best: dict[str, list[float]] = {}
+    for row in shipped.all_runs():
+        ranked = row.rank is not None and not row.reasons and row.metric == "latency"
+        if row.device["family"] == "H200" and ranked and row.value is not None:
+            times.setdefault(row.timed_pass, []).append(row.value)
+            if _message(row.digest).startswith("best of 5, verified"):
+                best.setdefault(row.timed_pass, []).append(row.value)
+            else:
+                assert not _message(row.digest).startswith("best of")
+    assert best == {name: [min(times[name])] for name in ("backward", "full")}
 
 
 def test_a_level_badge_names_what_the_next_lacks() -> None:

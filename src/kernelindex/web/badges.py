@@ -1,7 +1,8 @@
 """Badges for a README: small SVGs that claim no more than the index does.
 
-``best`` is said only of an entry that leads alone among several; its level stands in the
-same badge, so that a reported lead never looks like a verified one.
+``best`` is said only of an entry that leads alone among several, where no other group of the
+same thing has a better or a verified leader; of how many it is best and its level stand in the
+same badge, so that a reported lead of two never looks like a verified one of many.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from xml.sax.saxutils import escape
 
+from kernelindex.resolve.rivals import TRUSTED
 from kernelindex.web.charts.text import clean_text, text_width
 
 if TYPE_CHECKING:
     from kernelindex.resolve.dossier import RunDossier
+    from kernelindex.resolve.rivals import Rivals
 
 Tone = Literal["claim", "trust", "plain"]
 
@@ -27,7 +30,6 @@ GROUNDS: dict[Tone, str] = {"claim": "#1c5cb8", "trust": "#1b6b3a", "plain": "#5
 LABEL_GROUND = "#32383f"
 INK = "#ffffff"
 LABEL = "kernelindex"
-TRUSTED = frozenset({"verified", "replicated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +75,40 @@ def level_badge(dossier: RunDossier) -> Badge:
     return Badge(level, tone, f"{dossier.title} is {level}.{after}")
 
 
-def best_badge(dossier: RunDossier) -> Badge:
-    """Where a run stands in its group: ``best on …`` only where it leads alone."""
-    standing, device = dossier.standing, dossier.hardware.family or dossier.hardware.label
-    level = dossier.ladder.reached
-    if standing.rank is None or standing.only_result:
-        return Badge(f"only result on {device}", "plain", dossier.summary)
-    low, high = standing.rank.low, standing.rank.high
-    if standing.represented_by:
-        return Badge(f"not its entry's best run on {device}", "plain", dossier.summary)
+def best_badge(dossier: RunDossier, rivals: Rivals) -> Badge:
+    """Where a run stands in its group, with the level: ``best of …`` only where it may be said.
+
+    ``rivals`` are the other groups of the same thing on the same GPU.
+    """
+    standing, level = dossier.standing, dossier.ladder.reached
+    device = dossier.hardware.family or dossier.hardware.label
+    tone: Tone = "plain"
+    if dossier.primary is None:
+        message = f"no result, {device}"
+    elif dossier.retracted:
+        message = f"retracted, {device}"
+    elif standing.only_result:
+        where = " of its group" if rivals.groups else ""
+        message = f"only result{where}, {level}, {device}"
+    elif standing.rank is None:
+        message = f"not ranked, {device}"
+    elif standing.represented_by:
+        message = f"not its entry's best run, {device}"
+    else:
+        message = f"{_place(dossier, rivals)}, {level}, {device}"
+        if standing.rank.high == 1:
+            tone = "trust" if level in TRUSTED else "claim"
+    return Badge(message, tone, dossier.summary)
+
+
+def _place(dossier: RunDossier, rivals: Rivals) -> str:
+    standing = dossier.standing
+    low, high = (standing.rank.low, standing.rank.high) if standing.rank else (0, 0)
     if low == high == 1:
-        tone: Tone = "trust" if level in TRUSTED else "claim"
-        message = f"best on {device}" if level in TRUSTED else f"best on {device}, {level}"
-        return Badge(message, tone, dossier.summary)
+        said = "leads its group" if rivals.ahead else "best"
+        return f"{said} of {standing.entry_count}"
     place = str(low) if low == high else f"{low}-{high}"
-    return Badge(f"{place} of {standing.entry_count} on {device}", "plain", dossier.summary)
+    return f"{place} of {standing.entry_count}"
 
 
 def unknown_badge() -> Badge:

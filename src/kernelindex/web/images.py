@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from kernelindex.errors import AmbiguousError, NotFoundError
+from kernelindex.resolve.rivals import find_rivals
 from kernelindex.resolve.show import show_run
 from kernelindex.resolve.views import view_cohort
 from kernelindex.web.badges import best_badge, level_badge, unknown_badge
@@ -20,12 +21,23 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
+    from kernelindex.resolve.dossier import RunDossier
     from kernelindex.resolve.reads import Reads
     from kernelindex.web.badges import Badge
     from kernelindex.web.charts.gallery import Gallery
 
 HOURLY = "public, max-age=3600"
-_BADGES = {"best": best_badge, "level": level_badge}
+
+
+def _best(catalog: Reads, run: RunDossier) -> Badge:
+    return best_badge(run, find_rivals(catalog, run))
+
+
+def _level(_catalog: Reads, run: RunDossier) -> Badge:
+    return level_badge(run)
+
+
+_BADGES = {"best": _best, "level": _level}
 
 
 def image_routes(catalog: Catalog, gallery: Gallery) -> list[Route]:
@@ -52,7 +64,7 @@ def _badge(catalog: Reads, request: Request) -> Response:
         return _missing("A badge is /badges/<run>/best.svg or /badges/<run>/level.svg.")
     found: Badge
     try:
-        found, status = make(show_run(catalog, request.path_params["run"])), 200
+        found, status = make(catalog, show_run(catalog, request.path_params["run"])), 200
     except (NotFoundError, AmbiguousError):
         found, status = unknown_badge(), 404
     headers = {"Cache-Control": HOURLY if status == 200 else BRIEFLY}

@@ -1,0 +1,59 @@
+"""The site as it ships: the starter evidence, every signed batch, and their corrections."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from starlette.testclient import TestClient
+
+from kernelindex.catalog import Catalog, import_records
+from kernelindex.catalog.rows import RunRow
+from kernelindex.site import create_app
+from kernelindex.sources import find_source
+
+
+@cache
+def shipped_url() -> str:
+    """One catalog for all tests that only read."""
+    url = f"sqlite:///{Path(mkdtemp(prefix='ki-shipped-'))}/ki.db"
+    with Catalog.create(url) as catalog:
+        for slug in ("starter", "records"):
+            source = find_source(slug)
+            import_records(catalog, *source.read())
+            source.correct(catalog)
+    return url
+
+
+@cache
+def shipped() -> Catalog:
+    return Catalog.open(shipped_url())
+
+
+@cache
+def client() -> TestClient:
+    """A client that follows no redirect and lets failures become pages."""
+    app = create_app(catalog=shipped(), cache=Path(mkdtemp(prefix="ki-charts-")))
+    return TestClient(app, raise_server_exceptions=False, follow_redirects=False)
+
+
+@cache
+def all_runs() -> tuple[RunRow, ...]:
+    """Every run, newest first."""
+    page = shipped().runs(limit=200)
+    rows = list(page.rows)
+    while page.cursor:
+        page = shipped().runs(cursor=page.cursor, limit=200)
+        rows += page.rows
+    return tuple(rows)
+
+
+def withdrawn() -> tuple[str, ...]:
+    """Digests of the runs that did not pass and were retracted."""
+    return tuple(row.digest for row in all_runs() if row.retracted and row.status != "passed")
+
+
+def aborted() -> tuple[str, ...]:
+    """Digests of the runs that were aborted."""
+    return tuple(row.digest for row in all_runs() if row.status == "aborted")
