@@ -78,3 +78,26 @@ def test_a_copy_in_a_benchmark_cannot_be_installed() -> None:
 def test_nothing_known_is_not_deployable() -> None:
     assert not Checklist(items=()).deployable
     assert not UNKNOWN.deployable
+
+
+OURS: dict[str, Any] = {
+    "projectRevision": {"repository": "https://github.com/kernelindex/kernelindex"},
+    "callable": {"path": "src/kernelindex/kernels/moe_mlp"},
+    "source": {"contentDigest": "sha256:" + "a" * 64},
+    "buildVariants": [],
+}
+
+
+def test_this_package_installs_from_its_repository_where_a_digest_pins_its_source() -> None:
+    found = checklist(COMPLETE | OURS, architecture="sm_90")
+    install = next(item for item in found.items if item.code == "install")
+    assert install.met
+    assert install.text == "installs by git from its repository; the digest of its source pins it"
+    loose = COMPLETE | OURS | {"source": {}}
+    assert "no install recipe" in checklist(loose, architecture="sm_90").why_not
+
+
+def test_a_source_of_ours_that_nobody_looked_at_is_not_concluded() -> None:
+    spec = COMPLETE | OURS | {"licensing": {"declared": "Apache-2.0"}}
+    text = "licence Apache-2.0 declared, not concluded with its dependencies"
+    assert checklist(spec, architecture="sm_90").why_not == (text,)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.policy.licensing import describe_terms, read_licensing
 from kernelindex.registry.licences import resolve_licence
+from kernelindex.registry.recipes import build_variants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,28 +99,41 @@ def _revision(spec: Mapping[str, Any]) -> Item:
 
 
 def _licence(spec: Mapping[str, Any]) -> Item:
-    """Concluded means that somebody looked; a declaration alone is the author's word."""
-    concluded = spec["licensing"].get("concluded")
-    match = resolve_licence(concluded)
+    """Concluded means that somebody looked; a declaration alone is the author's word.
+
+    Terms of an owner's own are for each user to accept, so nobody can conclude them for all.
+    """
+    found = read_licensing(spec)
+    if found.concluded and found.terms:
+        told = "; ".join(describe_terms(*one) for one in found.terms.items())
+        return Item(code="licence", met=False, text=f"{told}: only for those who accept them")
+    if found.review is not None:
+        count = len(found.review.dependencies)
+        text = f"{found.stated}, concluded with the {count} packages it needs"
+        return Item(code="licence", met=True, text=text)
+    if found.concluded:
+        return Item(code="licence", met=True, text=f"{found.stated}, concluded")
+    return Item(code="licence", met=False, text=_not_concluded(spec["licensing"].get("declared")))
+
+
+def _not_concluded(declared: str | None) -> str:
+    match = resolve_licence(declared)
     if match.state == "known":
-        return Item(code="licence", met=True, text=f"{match.expression}, concluded")
-    declared = resolve_licence(spec["licensing"].get("declared"))
-    if declared.state == "known":
-        text = f"licence {declared.expression} declared, not concluded with its dependencies"
-    else:
-        text = "no licence is stated" if declared.state == "not_stated" else "licence unclear"
-    return Item(code="licence", met=False, text=text)
+        return f"licence {match.expression} declared, not concluded with its dependencies"
+    return "no licence is stated" if match.state == "not_stated" else "licence unclear"
 
 
 def _install(spec: Mapping[str, Any], *, restated: bool) -> Item:
-    variants = spec.get("buildVariants") or ()
     if restated:
         text = "exists only as a copy inside a benchmark script"
         return Item(code="install", met=False, text=text)
-    if variants:
-        kinds = ", ".join(sorted({variant["install"]["kind"] for variant in variants}))
-        return Item(code="install", met=True, text=f"installs by {kinds}")
-    return Item(code="install", met=False, text="no install recipe")
+    variants = build_variants(spec)
+    if not variants:
+        return Item(code="install", met=False, text="no install recipe")
+    kinds = ", ".join(sorted({variant["install"]["kind"] for variant in variants}))
+    if not spec.get("buildVariants"):
+        kinds += " from its repository; the digest of its source pins it"
+    return Item(code="install", met=True, text=f"installs by {kinds}")
 
 
 def _architecture(spec: Mapping[str, Any], architecture: str, *, checked: bool | None) -> Item:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import EntryRow
+from kernelindex.policy.licensing import Licensing, describe_terms, read_licensing
 from kernelindex.registry.licences import resolve_licence
+from kernelindex.registry.spdx import is_allowed
 from kernelindex.resolve.answer import Excluded, Reason
 from kernelindex.resolve.wording import line_name
 
@@ -83,29 +85,38 @@ def _framework(entry: EntryRow, wanted: str) -> Reason | None:
 
 
 class _LicenceCheck:
-    """Reads the licence of each implementation once."""
+    """Reads the licence of each implementation once.
+
+    Its own licence counts, part by part; of what it needs only the owner's own terms, which
+    are on no list of licences.
+    """
 
     def __init__(self, catalog: Reads, accepted: tuple[str, ...]) -> None:
         self.catalog = catalog
         self.accepted = accepted
-        self.stated: dict[str, str | None] = {}
+        self.known: dict[str, Licensing | None] = {}
 
     def __call__(self, entry: EntryRow) -> Reason | None:
         digest = str(entry.implementation["digest"])
-        if digest not in self.stated:
-            self.stated[digest] = self._read(digest)
-        stated = self.stated[digest]
-        if stated is None:
+        if digest not in self.known:
+            stored = self.catalog.manifest(digest)
+            self.known[digest] = read_licensing(stored.document["spec"]) if stored else None
+        found = self.known[digest]
+        if found is None or found.stated is None:
             return Reason(code="licence_not_stated", text="its licence is not stated")
-        if _spdx(stated) in self.accepted:
+        reasons = tuple(self._refusals(found, found.stated))
+        if not reasons:
             return None
-        text = f"its licence is {stated}; accepted are {', '.join(self.accepted)}"
+        text = f"{'; '.join(reasons)}; accepted are {', '.join(self.accepted)}"
         return Reason(code="licence_not_accepted", text=text)
 
-    def _read(self, digest: str) -> str | None:
-        stored = self.catalog.manifest(digest)
-        licensing = stored.document["spec"].get("licensing", {}) if stored else {}
-        return licensing.get("concluded") or licensing.get("declared")
+    def _refusals(self, found: Licensing, stated: str) -> Iterator[str]:
+        if not is_allowed(stated, self.accepted):
+            yield f"its licence is {stated}"
+        for term, packages in found.terms.items():
+            needed = tuple(name for name in packages if name)
+            if needed and term not in self.accepted:
+                yield describe_terms(term, needed)
 
 
 def _spdx(text: str) -> str:

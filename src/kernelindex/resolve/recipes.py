@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.ids import short
+from kernelindex.registry.recipes import build_variants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,8 @@ SOURCE_ROOTS = ("src", "python")
 
 
 def install_line(implementation: Spec) -> str | None:
-    """The command that installs an implementation, from its spec; None where none is stated."""
-    for variant in implementation.get("buildVariants", ()):
+    """The command that installs an implementation, from its spec; None where none is known."""
+    for variant in build_variants(implementation):
         line = _install(variant["install"])
         if line:
             return line

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from kernelindex.policy.licensing import read_licensing
 from kernelindex.resolve.answer import Part
 from kernelindex.resolve.numbers import significant
 from kernelindex.resolve.recipes import import_line, install_line, rerun_line
@@ -61,7 +62,7 @@ def _use(digest: str, run: Spec, implementation: Spec) -> Use:
     install = install_line(implementation)
     return Use(
         run=digest,
-        licence=_licence(implementation.get("licensing", {})),
+        licence=_licence(implementation),
         install=install,
         imports=import_line(implementation) if install else None,
         rerun=rerun_line(digest),
@@ -72,11 +73,16 @@ def _use(digest: str, run: Spec, implementation: Spec) -> Use:
     )
 
 
-def _licence(licensing: Spec) -> str | None:
-    if licensing.get("concluded"):
-        return str(licensing["concluded"])
-    declared = licensing.get("declared")
-    return f"{declared}, declared" if declared else None
+def _licence(implementation: Spec) -> str | None:
+    """Its own licence, how far that was looked at, and whose own terms it needs."""
+    if not implementation:
+        return None
+    found = read_licensing(implementation)
+    if not found.concluded:
+        return f"{found.stated}, declared" if found.stated else None
+    reviewed = ", reviewed with all that it needs" if found.review else ""
+    terms = ", ".join(term for term in found.terms if term != found.stated)
+    return f"{found.stated}{reviewed}{f'; needs {terms}' if terms else ''}"
 
 
 def _error_ratio(correctness: Spec) -> str | None:
