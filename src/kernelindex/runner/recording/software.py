@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.ids import slugify
 from kernelindex.manifests import Manifest, parse
 from kernelindex.registry.operation_specs import build_operation
+from kernelindex.registry.recipes import find_recipe
 from kernelindex.runner.operations.description import CandidateSpec, Operation
 from kernelindex.runner.recording.workload import V1, V2
 
@@ -147,9 +148,19 @@ def _licensing(candidate: CandidateSpec) -> dict[str, Any]:
 
 def _variants(candidate: CandidateSpec, loaded: Loaded) -> list[dict[str, Any]]:
     if candidate.project in WRITTEN_HERE:
-        return []
+        return _from_repository(candidate, loaded)
     return [
         {"name": "pip", "install": {"kind": "pip", "package": name, "version": version}}
         for name, version in ((n, loaded.packages.get(n)) for n in candidate.packages[:1])
         if version
     ]
+
+
+def _from_repository(candidate: CandidateSpec, loaded: Loaded) -> list[dict[str, Any]]:
+    """How this very package installs, with the versions that ran; not for a file of one's own."""
+    recipe = find_recipe(candidate.repository, candidate.path)
+    if recipe is None or not loaded.source_digest:
+        return []
+    variant: dict[str, Any] = {"name": recipe.install["kind"], "install": dict(recipe.install)}
+    needs = {name.replace("-", "_"): f"=={one}" for name, one in loaded.packages.items()}
+    return [variant | ({"requirements": needs} if needs else {})]
