@@ -35,8 +35,11 @@ class SlotView:
     empty: str = field(metadata=told("a sentence of what would fill it, where it is empty"))
 
 
-def slots(best: Best, *, groups: int = 1) -> tuple[SlotView, ...]:
-    """Reported, verified, deployable; of more than a few groups only how many have one."""
+def slots(best: Best, *, groups: int = 1, deployable: str = "") -> tuple[SlotView, ...]:
+    """Reported, verified, deployable; of more than a few groups only how many have one.
+
+    ``deployable`` are words that then stand for the last.
+    """
     named = (
         ("Best reported", best.reported),
         ("Best verified", best.verified),
@@ -44,7 +47,10 @@ def slots(best: Best, *, groups: int = 1) -> tuple[SlotView, ...]:
     )
     if best.reported.picks and all(_same(best.reported, slot) for _, slot in named):
         return (_slot("Best reported, verified and deployable", best.reported, groups),)
-    return tuple(_slot(title, slot, groups) for title, slot in named)
+    found = tuple(_slot(title, slot, groups) for title, slot in named)
+    if groups > MOST_PICKS and deployable:
+        return (*found[:2], SlotView("Best deployable", (), deployable, ""))
+    return found
 
 
 def _same(one: Slot, other: Slot) -> bool:

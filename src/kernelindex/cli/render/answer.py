@@ -10,6 +10,7 @@ from kernelindex.cli.render.pairs import mapping_words, print_list, print_pairs
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import short
+from kernelindex.resolve.deployable_words import deployable_words
 from kernelindex.resolve.group_words import open_words
 from kernelindex.resolve.query import to_query
 
@@ -41,6 +42,8 @@ def print_answer(console: Console, answer: Answer, *, entries: int, full: bool) 
     else:
         console.print()
         console.print(overview_table(answer.cohorts, wide=console.width >= WIDE))
+        told = clean(deployable_words(answer.cohorts, answer.best))
+        print_list(console, "Best deployable", [told])
     if answer.cohorts_left_out:
         console.print(f"\nand {answer.cohorts_left_out} more groups that fit", style="dim")
     _print_blocks(console, answer)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from kernelindex.resolve import ask_text
+from kernelindex.resolve.deployable_words import deployable_words
 from kernelindex.resolve.group_words import (
     ahead_words,
     interval_of_leader,
@@ -110,11 +111,16 @@ def build_page(catalog: Catalog, text: str, found: Answer) -> AnswerPage:
         indexed=False,
         answer=found,
         tokens=tokens(found.request, _axes(found)) if found.request else None,
-        slots=slots(found.best, groups=len(found.cohorts)) if found.cohorts else (),
+        slots=_slots(found) if found.cohorts else (),
         groups=_groups(found.cohorts) if few else (),
         overview=() if few else _overview(found.cohorts),
         use=read_use(catalog, single) if single else (),
     )
+
+
+def _slots(found: Answer) -> tuple[SlotView, ...]:
+    words = deployable_words(found.cohorts, found.best)
+    return slots(found.best, groups=len(found.cohorts), deployable=words)
 
 
 def _axes(found: Answer) -> tuple[str, ...]:
