@@ -9,6 +9,8 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Final
 
+from kernelindex.site.api_mount import is_api
+
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
     from typing import Any
@@ -22,7 +24,6 @@ MOST_QUERY: Final = 8_192
 MOST_BODY: Final = 2 * 1024 * 1024
 LEAST_COMPRESSED: Final = 1_024
 COMPRESSION: Final = 4
-PROGRAMS: Final = "/api/"
 COMPRESSIBLE: Final = (b"text/", b"application/json", b"application/problem+json", b"image/svg")
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
@@ -139,7 +140,7 @@ def _refusal(scope: Scope) -> tuple[int, str, str] | None:
 
 async def _refuse(scope: Scope, send: Send, status: int, code: str, words: str) -> None:
     """Say why nothing was read: as a problem to programs, as text to people."""
-    if scope["path"].startswith(PROGRAMS):
+    if is_api(scope["path"]):
         told = {"type": "about:blank", "title": "Too large", "status": status}
         body = json.dumps({**told, "detail": words, "code": code}).encode()
         kind = b"application/problem+json"

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import PlainTextResponse
 
 from kernelindex.api.rates import RateLimits
+from kernelindex.site.api_mount import is_api
+from kernelindex.web.assets import load_assets
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from kernelindex.api import Rates
 
-UNCOUNTED: Final = ("/api/", "/static/", "/health")
-"""Counted elsewhere, kept by browsers for ever, and asked by machines of the operator."""
+UNCOUNTED: Final = frozenset({"/health", *(f"/static/{name}" for name in load_assets())})
+"""Asked by machines of the operator, and kept by browsers for ever."""
 
 
 class PageRates(RateLimits):
@@ -24,8 +26,11 @@ class PageRates(RateLimits):
         super().__init__(app, rates, refuse=_told_to_wait)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        counted = scope["type"] == "http" and not scope["path"].startswith(UNCOUNTED)
-        await (super().__call__ if counted else self.app)(scope, receive, send)
+        await (super().__call__ if _is_counted(scope) else self.app)(scope, receive, send)
+
+
+def _is_counted(scope: Scope) -> bool:
+    return scope["type"] == "http" and scope["path"] not in UNCOUNTED and not is_api(scope["path"])
 
 
 def _told_to_wait(words: str, wait_s: int) -> ASGIApp:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 
 from kernelindex.api import create_api, feeds
 from kernelindex.settings import public_address
+from kernelindex.site.api_mount import API, ApiMount
 from kernelindex.web.assets import load_assets
 from kernelindex.web.charts.cache import FileCache
 from kernelindex.web.charts.gallery import Gallery
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from kernelindex.web.charts.chart import Frame, Kind
     from kernelindex.web.charts.subjects import Drawn
 
-API = "/api/v1"
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -43,7 +43,7 @@ def all_routes(catalog: Catalog, cache: Path, rates: Rates | None) -> list[BaseR
     ``cache`` keeps drawn charts; ``rates`` are those of the API, None sets none.
     """
     return [
-        Mount(API, create_api(catalog, rates=rates)),
+        ApiMount(API, create_api(catalog, rates=rates)),
         *page_routes(),
         Route("/static/{name}", static, name="static"),
         Route("/health", health, name="health"),
