@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from kernelindex.catalog import Catalog
-from kernelindex.catalog.prepared import Prepared
+from kernelindex.catalog.prepared import Prepared, rows_together
 from kernelindex.catalog.tables import truth
 from kernelindex.errors import CatalogError
 
@@ -31,6 +31,8 @@ BY_KEYS = (
     .where(STATE.c.key.in_(bindparam("keys", expanding=True)), STATE.c.key != bindparam("but"))
     .order_by(STATE.c.key)
 )
+_ONE = select(literal(1).label("i")).cte(recursive=True)
+ENDLESS = _ONE.union_all(select(_ONE.c.i + 1))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
@@ -61,9 +63,7 @@ def test_a_text_serves_all_lists_up_to_a_power_of_two(sqlite_url: str) -> None:
 
 
 def test_a_time_limit_stops_it_too(catalog_url: str) -> None:
-    first = select(literal(1).label("i")).cte(recursive=True)
-    numbers = first.union_all(select(first.c.i + 1))
-    endless = Prepared(select(func.count()).select_from(numbers))
+    endless = Prepared(select(func.count()).select_from(ENDLESS))
     with Catalog.open(catalog_url, read_limit_s=0.2) as catalog:
         with pytest.raises(CatalogError) as caught, catalog.reading() as conn:
             endless.rows(conn)
@@ -124,3 +124,63 @@ def test_one_read_fails_where_the_server_hung_up_and_the_next_does_not(postgresq
             prepared.rows(conn, keys=["a"], but="")
         with catalog.reading() as conn:
             assert prepared.rows(conn, keys=["a"], but="") == []
+
+
+def test_reads_sent_together_answer_as_one_by_one(catalog_url: str) -> None:
+    by_keys, count = Prepared(BY_KEYS), Prepared(select(func.count().label("n")).select_from(STATE))
+    values = {"keys": ["schema", "generation"], "but": "schema"}
+    with Catalog.open(catalog_url) as catalog:
+        with catalog.reading() as conn:
+            single = [by_keys.rows(conn, **values), count.rows(conn)]
+        for _ in range(2):
+            with catalog.reading() as conn:
+                assert rows_together(conn, (by_keys, values), (count, {})) == single
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_that_fails_among_several_fails_them_and_nothing_after(
+    catalog_url: str, place: int
+) -> None:
+    endless = Prepared(select(func.count()).select_from(ENDLESS))
+    by_keys = Prepared(BY_KEYS)
+    values: dict[str, object] = {"keys": ["a"], "but": ""}
+    reads = [(by_keys, values), (by_keys, values)]
+    reads.insert(place, (endless, {}))
+    with Catalog.open(catalog_url, read_limit_s=0.2) as catalog:
+        for _ in range(2):
+            with pytest.raises(CatalogError) as caught, catalog.reading() as conn:
+                rows_together(conn, *reads)
+            assert caught.value.code == "catalog.read_time_limit"
+            with catalog.reading() as conn:
+                assert by_keys.rows(conn, keys=["a"], but="") == []
+
+
+@pytest.mark.parametrize("prepared_first", [True, False])
+def test_all_reads_see_the_state_of_the_first(catalog_url: str, prepared_first: bool) -> None:
+    """Whichever way it is asked: BEGIN goes with it."""
+    prepared = Prepared(select(STATE.c.key).where(STATE.c.key == bindparam("key")))
+    plain = select(STATE.c.key).where(STATE.c.key == "new")
+
+    with Catalog.open(catalog_url) as catalog, catalog.reading() as conn:
+
+        def both() -> list[list[str]]:
+            asked = [
+                lambda: [row.key for row in prepared.rows(conn, key="new")],
+                lambda: list(conn.execute(plain).scalars()),
+            ]
+            return [ask() for ask in (asked if prepared_first else asked[::-1])]
+
+        assert both() == [[], []]
+        with catalog.writing() as other:
+            other.execute(STATE.insert().values(key="new", value="1"))
+        assert both() == [[], []]
+
+
+@pytest.mark.postgresql
+def test_what_was_opened_and_not_read_leaves_no_transaction(postgresql_url: str) -> None:
+    with Catalog.create(postgresql_url) as catalog:
+        for _ in range(2):
+            with catalog.reading() as conn:
+                conn.begin()
+            with catalog.reading() as conn:
+                assert Prepared(BY_KEYS).rows(conn, keys=["a"], but="") == []

@@ -187,6 +187,8 @@ def _refuse_dead(dbapi: Any, _record: Any, _proxy: Any) -> None:
 
 def _execute_on_postgresql(cursor: Any, statement: str, values: Any, context: Any) -> bool:
     """Keep a plan for any values of hot reads alone; lists by rare filters want their own."""
+    if context.root_connection.in_transaction():
+        server_prepared.begin_if_due(context.root_connection)
     if hasattr(cursor, "scrollable"):  # a cursor on the server, which prepares nothing
         return False
     cursor.execute(statement, values, prepare=bool(context.execution_options.get(HOT)))

@@ -95,7 +95,12 @@ ALIASES_QUERY = Prepared(
 
 def aliases_of(conn: Connection, digest: str) -> tuple[str, ...]:
     """The foreign identifiers of an object."""
-    return tuple(sorted({row.alias for row in ALIASES_QUERY.rows(conn, digest=digest)}))
+    return distinct_aliases(ALIASES_QUERY.rows(conn, digest=digest))
+
+
+def distinct_aliases(rows: Iterable[Any]) -> tuple[str, ...]:
+    """The aliases in rows of ``ALIASES_QUERY``: several sources may have told the same."""
+    return tuple(sorted({row.alias for row in rows}))
 
 
 def _document(row: Any) -> dict[str, Any]:

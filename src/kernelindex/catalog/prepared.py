@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
 
     Sizes = tuple[tuple[str, int | None], ...]
-
+    Read = tuple["Prepared", dict[str, Any]]
 
 POSTGRESQL = "postgresql"
 
@@ -67,25 +67,22 @@ class Prepared:
         Raises:
             DBAPIError: as SQLAlchemy would, such as for a time limit.
         """
-        if not conn.in_transaction():
-            conn.begin()
+        return rows_together(conn, (self, values))[0]
+
+    def _asked(self, dialect: Dialect, values: dict[str, Any]) -> tuple[str, list[Any]]:
+        """Text and values for the driver."""
         filled = {
             name: _filled(value) if isinstance(value, list) else value
             for name, value in values.items()
         }
-        text = self._text(conn.dialect, filled)
-        fetch = server_prepared.fetch if conn.dialect.name == POSTGRESQL else _fetch
-        try:
-            names, rows = fetch(conn, text.sql, text.bind(filled))
-        except conn.dialect.loaded_dbapi.Error as error:
-            raise server_prepared.as_sqlalchemy(error, text.sql, conn) from error
-        make = self._make or self._named(names)
-        return [make(row) for row in rows]
+        text = self._text(dialect, filled)
+        return text.sql, text.bind(filled)
 
-    def _named(self, names: list[str]) -> Callable[[Iterable[Any]], Any]:
-        made = namedtuple("Row", names, rename=True)  # type: ignore[misc]
-        self._make = made._make
-        return self._make
+    def _named(self, names: list[str], rows: Iterable[Any]) -> list[Any]:
+        if self._make is None:
+            row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]
+            self._make = row._make
+        return [self._make(row) for row in rows]
 
     def _text(self, dialect: Dialect, values: dict[str, Any]) -> _Text:
         sizes = tuple(
@@ -96,6 +93,24 @@ class Prepared:
         if held is None:
             held = self._texts[dialect.name, sizes] = _compile(self._statement, dialect, sizes)
         return held
+
+
+def rows_together(conn: Connection, *reads: Read) -> list[list[Any]]:
+    """The rows of reads that do not need each other's, on PostgreSQL for one wait.
+
+    Raises:
+        DBAPIError: as SQLAlchemy would, such as for a time limit.
+    """
+    if not conn.in_transaction():
+        conn.begin()
+    asked = [read._asked(conn.dialect, values) for read, values in reads]
+    fetch = server_prepared.fetch if conn.dialect.name == POSTGRESQL else _fetch
+    try:
+        answers = fetch(conn, asked)
+    except conn.dialect.loaded_dbapi.Error as error:
+        text = "; ".join(sql for sql, _ in asked)
+        raise server_prepared.as_sqlalchemy(error, text, conn) from error
+    return [read._named(*answer) for (read, _), answer in zip(reads, answers, strict=True)]
 
 
 def _compile(statement: Any, dialect: Dialect, sizes: Sizes) -> _Text:
@@ -133,12 +148,15 @@ def _numbered(sql: str) -> tuple[str, list[str]]:
     return re.sub(r"%%|%\((?P<name>\w+)\)s", number, sql), list(names)
 
 
-def _fetch(conn: Connection, sql: str, values: list[Any]) -> tuple[list[str], Sequence[Any]]:
-    """Column names and rows by the driver's cursor."""
+def _fetch(conn: Connection, asked: Sequence[tuple[str, list[Any]]]) -> list[tuple[Any, Any]]:
+    """Column names and rows of each, by the driver's cursor."""
     cursor = conn.connection.cursor()
     try:
-        cursor.execute(sql, values)
-        return [column[0] for column in cursor.description], cursor.fetchall()
+        answers = []
+        for sql, values in asked:
+            cursor.execute(sql, values)
+            answers.append(([column[0] for column in cursor.description], cursor.fetchall()))
+        return answers
     finally:
         cursor.close()
 

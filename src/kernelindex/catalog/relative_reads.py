@@ -13,19 +13,20 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import and_, bindparam, case, func, not_, or_, select
 
 from kernelindex.catalog.database import Database
-from kernelindex.catalog.prepared import Prepared
+from kernelindex.catalog.prepared import Prepared, rows_together
 from kernelindex.catalog.row_tuples import json_text
 from kernelindex.catalog.tables import derived
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from kernelindex.catalog.rows import RunRow
 
     Json = dict[str, Any]
+    Entries = dict[str, dict[int, "RelativeEntry"]]
 
 MOST_COHORTS = 2000
 COHORTS, HEADS, ENTRIES = derived.cohorts, derived.cohort_heads, derived.entries
@@ -73,21 +74,24 @@ class RelativeReads(Database):
         """Cohorts on the run's device, for its metric and dtypes, that are near it, by key."""
         with self.reading() as conn:
             setting = _setting(run)
-            sizes = _other_sizes(len(run.axes)).rows(conn, **setting) if run.axes else ()
-            near = {row.key for row in sizes if _is_near(run, row)}
-            keys = sorted(near.union(row.key for row in OTHER_PASSES.rows(conn, **setting)))
+            near_by = [OTHER_PASSES, *([_other_sizes(len(run.axes))] if run.axes else [])]
+            passes, *sizes = rows_together(conn, *((read, setting) for read in near_by))
+            near = {row.key for rows in sizes for row in rows if _is_near(run, row)}
+            keys = sorted(near.union(row.key for row in passes))
             if not keys:
                 return []
             rows = DOCUMENTS.rows(conn, keys=keys)
             cohorts = [doc for row in rows if _fits(run, doc := orjson.loads(row.doc))]
             values: Json = {
                 "keys": [doc["key"] for doc in cohorts],
-                "mine": _keys_of(run.line["id"]),
+                **_range_of("line", run.line["id"]),
+                **_range_of("revision", run.line["id"], run.revision),
             }
-            own = _by_cohort(OWN.rows(conn, **values), _keys_of(run.line["id"], run.revision))
-            other = _by_cohort(OTHER.rows(conn, **values))
+            asked = (BEST_OWN, BEST_OTHER, OF_REVISION)
+            found = rows_together(conn, *((read, values) for read in asked))
+        own, other = _by_cohort(row for rows in found for row in rows)
         return [
-            _relative(doc, own.get(doc["key"], ()), other.get(doc["key"], ())) for doc in cohorts
+            _relative(doc, own.get(doc["key"], {}), other.get(doc["key"], {})) for doc in cohorts
         ]
 
 
@@ -126,40 +130,47 @@ def _other_sizes(axes: int) -> Prepared:
     )
 
 
-def _entries(*, own: bool) -> Prepared:
-    """Entries of the bound line, or the best of any other, of the bound cohorts."""
+def _entries(*conditions: Any) -> Prepared:
+    """Current entries of the bound cohorts in rank order, those of the bound line marked."""
     joined = ENTRIES.join(
         HEADS, (HEADS.c.key == ENTRIES.c.cohort_key) & (HEADS.c.version == ENTRIES.c.version)
     )
-    mine: Any = bindparam("mine")
-    query = (
-        select(ENTRIES.c.cohort_key, ENTRIES.c.entry_key, ENTRIES.c.doc)
+    mine = case((_begins(ENTRIES, "line"), 1), else_=0)
+    return Prepared(
+        select(ENTRIES.c.cohort_key, ENTRIES.c.position, mine.label("mine"), ENTRIES.c.doc)
         .select_from(joined)
-        .where(HEADS.c.key.in_(bindparam("keys", expanding=True)))
+        .where(HEADS.c.key.in_(bindparam("keys", expanding=True)), *conditions)
         .order_by(HEADS.c.key, ENTRIES.c.position)
     )
-    if own:
-        mine_only = func.substr(ENTRIES.c.entry_key, 1, func.length(mine)) == mine
-        return Prepared(query.where(mine_only))
-    rest = ENTRIES.alias("rest")
-    best = (
+
+
+def _begins(entries: Any, part: str) -> Any:
+    """The condition that an entry's key begins as ``_keys_of`` says of the bound part."""
+    key = entries.c.entry_key
+    return and_(key >= bindparam(f"{part}_start"), key < bindparam(f"{part}_end"))
+
+
+def _best(rest: Any, condition: Any) -> Any:
+    """The position of a cohort's best entry that meets the condition."""
+    return (
         select(rest.c.position)
-        .where(rest.c.cohort_key == HEADS.c.key, rest.c.version == HEADS.c.version)
-        .where(func.substr(rest.c.entry_key, 1, func.length(mine)) != mine)
+        .where(rest.c.cohort_key == HEADS.c.key, rest.c.version == HEADS.c.version, condition)
         .order_by(rest.c.position)
         .limit(1)
         .scalar_subquery()
     )
-    return Prepared(query.where(ENTRIES.c.position == best))
 
 
+REST = ENTRIES.alias("rest")
+BEST_OWN = _entries(ENTRIES.c.position == _best(REST, _begins(REST, "line")))
+BEST_OTHER = _entries(ENTRIES.c.position == _best(REST, not_(_begins(REST, "line"))))
+OF_REVISION = _entries(_begins(ENTRIES, "revision"))
 DOCUMENTS = Prepared(
     select(COHORTS.c.doc)
     .join(HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version))
     .where(COHORTS.c.key.in_(bindparam("keys", expanding=True)))
     .order_by(COHORTS.c.key)
 )
-OWN, OTHER = _entries(own=True), _entries(own=False)
 
 
 def _setting(run: RunRow) -> Json:
@@ -196,24 +207,25 @@ def _fits(run: RunRow, doc: Json) -> bool:
     )
 
 
-def _keys_of(*parts: str) -> str:
-    """How the entry keys of a line, and of a revision, begin: JSON lists of these first."""
-    return f"{json_text(parts)[:-1]},"
+def _range_of(part: str, *names: str) -> Json:
+    """Where the entry keys of a line, or of a revision, lie: JSON lists of these names first."""
+    start = json_text(names)[:-1]
+    return {f"{part}_start": f"{start},", f"{part}_end": f"{start}-"}
 
 
-def _by_cohort(rows: Iterable[Any], wanted: str = "") -> dict[str, list[RelativeEntry]]:
-    """The first entry of each cohort, and those whose key begins as wanted."""
-    found: dict[str, list[RelativeEntry]] = defaultdict(list)
+def _by_cohort(rows: Iterable[Any]) -> tuple[Entries, Entries]:
+    """The entries of the line, and the others, of each cohort by their positions."""
+    found: tuple[Entries, Entries] = defaultdict(dict), defaultdict(dict)
     for row in rows:
-        entries = found[row.cohort_key]
-        if not entries or (wanted and row.entry_key.startswith(wanted)):
+        entries = found[0 if row.mine else 1][row.cohort_key]
+        if row.position not in entries:
             doc = orjson.loads(row.doc)
-            entries.append(RelativeEntry(*(doc[name] for name in NAMED)))
+            entries[row.position] = RelativeEntry(*(doc[name] for name in NAMED))
     return found
 
 
 def _relative(
-    doc: Json, own: Sequence[RelativeEntry], other: Sequence[RelativeEntry]
+    doc: Json, own: dict[int, RelativeEntry], other: dict[int, RelativeEntry]
 ) -> RelativeRow:
     return RelativeRow(
         key=doc["key"],
@@ -223,6 +235,6 @@ def _relative(
         source=doc["source"],
         direction=doc["direction"],
         protocol=doc["protocol"],
-        own=tuple(own),
-        other=other[0] if other else None,
+        own=tuple(own[position] for position in sorted(own)),
+        other=next(iter(other.values()), None),
     )

@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, func, select, tuple_
 from kernelindex.catalog import cursors
 from kernelindex.catalog.database import Database
 from kernelindex.catalog.judge_context import newest_snapshots
-from kernelindex.catalog.lookup_reads import aliases_of
-from kernelindex.catalog.prepared import Prepared
+from kernelindex.catalog.lookup_reads import ALIASES_QUERY, distinct_aliases
+from kernelindex.catalog.prepared import Prepared, rows_together
 from kernelindex.catalog.ranking_reads import is_published, operation_titles
 from kernelindex.catalog.rows import Page, RecordRow, RunRow
 from kernelindex.catalog.run_rows import represents, run_row
@@ -57,8 +57,11 @@ class RunReads(Database):
     def run(self, digest: str) -> RunRow | None:
         """One run by its full digest, with its source rows, aliases and rank."""
         with self.reading() as conn:
-            rows = RUN_BY_DIGEST.rows(conn, digest=digest)
-            return _build(conn, rows, detailed=True)[0] if rows else None
+            asked = {"digest": digest}
+            rows, told, aliases = rows_together(
+                conn, (RUN_BY_DIGEST, asked), (TOLD_QUERY, asked), (ALIASES_QUERY, asked)
+            )
+            return _build(conn, rows, told=_told(told, aliases))[0] if rows else None
 
     def runs(
         self,
@@ -182,7 +185,10 @@ def _by_date(
     return rest.order_by(*(column.desc() for column in place))
 
 
-def _build(conn: Connection, rows: Sequence[Any], *, detailed: bool = False) -> list[RunRow]:
+def _build(
+    conn: Connection, rows: Sequence[Any], *, told: dict[str, Any] | None = None
+) -> list[RunRow]:
+    """The runs of these rows; ``told`` is what sources say of the only one."""
     entries = _entries_of(conn, rows)
     found = [
         entries.get((row.cohort_key, row.entry_key)) if not row.reasons else None for row in rows
@@ -194,7 +200,7 @@ def _build(conn: Connection, rows: Sequence[Any], *, detailed: bool = False) -> 
             row,
             newest=newest,
             entry=entry,
-            told=_told(conn, row.digest) if detailed else None,
+            told=told,
         )
         for row, entry in zip(rows, found, strict=True)
     ]
@@ -243,14 +249,13 @@ TOLD_QUERY = Prepared(
 )
 
 
-def _told(conn: Connection, digest: str) -> dict[str, Any]:
+def _told(rows: Sequence[Any], aliases: Sequence[Any]) -> dict[str, Any]:
     """What sources say of one run, in full."""
-    rows = TOLD_QUERY.rows(conn, digest=digest)
     published = [row.published_at for row in rows if row.published_at]
     return {
         "published_at": min(published) if published else None,
         "sources": tuple(sorted({row.source for row in rows})),
-        "aliases": aliases_of(conn, digest),
+        "aliases": distinct_aliases(aliases),
         "source_rows": tuple(
             {"source": row.source, "row": read_body(row.body), "parser": row.parser_version}
             for row in rows
