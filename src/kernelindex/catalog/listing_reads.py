@@ -137,7 +137,7 @@ class ListingReads(Database):
             rows = search_index.matching(conn, words)
             if not rows:
                 rows = search_index.matching(conn, words, every=False)
-                unknown = [word for word in words if not _is_held(rows, word)]
+                unknown = [word for word in words if not any(_holds(row, word) for row in rows)]
                 suggestions = _spellings(conn, unknown)
         hits = sorted((_hit(row, words) for row in rows), key=_order)
         return SearchAnswer(hits=tuple(hits[:limit]), suggestions=suggestions)
@@ -145,11 +145,16 @@ class ListingReads(Database):
 
 SPECS = derived.operation_specs
 SLUG_OF = Prepared(select(SPECS.c.slug).where(SPECS.c.digest == bindparam("digest")))
+KNOWN_WORD = derived.vocabulary.c.word
+SIZED_WORDS = Prepared(
+    select(KNOWN_WORD).where(func.length(KNOWN_WORD).between(bindparam("least"), bindparam("most")))
+)
 
 
-def _is_held(rows: list[Any], word: str) -> bool:
-    """Whether a word begins a word of any of the documents."""
-    return any(f" {word}" in f" {row.words}" for row in rows)
+def _holds(row: Any, word: str) -> bool:
+    """Whether a word begins a word of a document."""
+    held: bool = row.words.startswith(word) or f" {word}" in row.words
+    return held
 
 
 def _operation(row: Any) -> OperationRow:
@@ -172,7 +177,7 @@ def _hit(row: Any, words: list[str]) -> SearchHit:
     whole = sum(word in have for word in words) / len(words)
     name = set(search_index.tokens_of(f"{row.slug} {row.title}"))
     share = len(name & set(words)) / max(len(name), 1)
-    held = sum(_is_held([row], word) for word in words) / len(words)
+    held = sum(_holds(row, word) for word in words) / len(words)
     known = KNOWN_WEIGHT * log10(1 + row.run_count)
     score = held * (KIND_WEIGHT[row.kind] * (0.5 + whole) + 2.0 * share + known)
     return SearchHit(
@@ -191,21 +196,19 @@ def _order(hit: SearchHit) -> tuple[float, int, str, str]:
 
 def _spellings(conn: Connection, words: list[str]) -> tuple[str, ...]:
     """Known words that look like the unknown ones, the most alike first."""
-    table = derived.vocabulary
     found: dict[str, float] = {}
     for word in words:
-        near = func.length(table.c.word).between(len(word) - 2, len(word) + 2)
-        query = select(table.c.word).where(near).execution_options(hot=True)
-        for known in conn.execute(query).scalars():
-            ratio = _similarity(word, known)
-            if ratio >= LEAST_SIMILAR and known != word:
-                found[known] = max(ratio, found.get(known, 0.0))
+        for row in SIZED_WORDS.rows(conn, least=len(word) - 2, most=len(word) + 2):
+            known = row.word
+            if known != word and _may_be_similar(word, known):
+                ratio = SequenceMatcher(None, word, known).ratio()
+                if ratio >= LEAST_SIMILAR:
+                    found[known] = max(ratio, found.get(known, 0.0))
     ordered = sorted(found, key=lambda known: (-found[known], known))
     return tuple(ordered[:MOST_SUGGESTIONS])
 
 
-def _similarity(word: str, known: str) -> float:
-    matcher = SequenceMatcher(None, word, known)
-    if matcher.real_quick_ratio() < LEAST_SIMILAR or matcher.quick_ratio() < LEAST_SIMILAR:
-        return 0.0
-    return matcher.ratio()
+def _may_be_similar(word: str, known: str) -> bool:
+    """Whether enough letters are the same in any order; ``ratio`` is never above their share."""
+    common = sum(min(word.count(one), known.count(one)) for one in set(word))
+    return 2 * common >= LEAST_SIMILAR * (len(word) + len(known))

@@ -10,8 +10,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, literal_column, select, text
+from sqlalchemy import select, text
 
+from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.tables import derived
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def tokens_of(words: str) -> list[str]:
 
 
 def _fold(words: str) -> str:
+    if words.isascii():
+        return words.lower()
     parts = unicodedata.normalize("NFKD", words.lower())
     return "".join(part for part in parts if not unicodedata.combining(part))
 
@@ -74,27 +77,34 @@ def indexed_words(texts: Iterable[str]) -> str:
     return " ".join(sorted(found))
 
 
+def _matching(condition: str) -> Prepared:
+    """Documents that meet a condition on the bound ``words``; those with most runs first."""
+    table = derived.search_documents
+    return Prepared(
+        select(
+            table.c.kind,
+            table.c.slug,
+            table.c.title,
+            table.c.subtitle,
+            table.c.words,
+            table.c.run_count,
+        )
+        .where(text(condition))
+        .order_by(table.c.run_count.desc(), table.c.slug)
+        .limit(CANDIDATES)
+    )
+
+
+IN_FTS = _matching(
+    "search_documents.number IN (SELECT rowid FROM search_fts WHERE search_fts MATCH :words)"
+)
+IN_VECTOR = _matching("vector @@ to_tsquery('simple', :words)")
+
+
 def matching(conn: Connection, words: list[str], *, every: bool = True) -> list[Any]:
     """Documents that hold every word (or any), as prefixes; those with most runs first."""
-    table = derived.search_documents
-    query = select(
-        table.c.kind,
-        table.c.slug,
-        table.c.title,
-        table.c.subtitle,
-        table.c.words,
-        table.c.run_count,
-    )
     if conn.dialect.name == "postgresql":
-        condition = text("vector @@ to_tsquery('simple', :words)").bindparams(
-            bindparam("words", (" & " if every else " | ").join(f"'{word}':*" for word in words))
-        )
-    else:
-        condition = text(
-            "search_documents.number IN "
-            "(SELECT rowid FROM search_fts WHERE search_fts MATCH :words)"
-        ).bindparams(
-            bindparam("words", (" AND " if every else " OR ").join(f'"{word}"*' for word in words))
-        )
-    ordered = query.where(condition).order_by(literal_column("run_count").desc(), table.c.slug)
-    return list(conn.execute(ordered.limit(CANDIDATES).execution_options(hot=True)))
+        asked = (" & " if every else " | ").join(f"'{word}':*" for word in words)
+        return IN_VECTOR.rows(conn, words=asked)
+    asked = (" AND " if every else " OR ").join(f'"{word}"*' for word in words)
+    return IN_FTS.rows(conn, words=asked)
