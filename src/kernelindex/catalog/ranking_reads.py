@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, func, or_, select, true
+from sqlalchemy import bindparam, select
 
+from kernelindex.catalog.cohort_queries import (
+    FORMS_KEPT,
+    Form,
+    current_cohorts,
+    held_texts,
+    on_devices,
+    read_form,
+)
 from kernelindex.catalog.cursors import check_limit
 from kernelindex.catalog.database import Database
-from kernelindex.catalog.prepared import Prepared
-from kernelindex.catalog.row_tuples import json_text
+from kernelindex.catalog.prepared import Prepared, rows_together
 from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 from kernelindex.catalog.run_rows import excluded_row
 from kernelindex.catalog.tables import derived, truth
@@ -20,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
+
+    from kernelindex.catalog.prepared import Read
 
 COHORTS, HEADS, ENTRIES, RUNS = (
     derived.cohorts,
@@ -58,32 +68,30 @@ class RankingReads(Database):
         of ``product_ids``, ``families`` or ``hardware``. ``empty`` also gives cohorts
         nothing ranks in.
         """
-        wanted_axes, wanted_dtypes = dict(axes or {}), tuple(dtypes)
-        conditions = _equal(shape_key=shape_key, metric=metric, profile=profile)
-        by_shape = shape_key is not None or bool(wanted_axes)
-        if not by_shape:
-            conditions += _equal(operation=operation)
-        devices = _device(product_ids, families, hardware, indexed=not by_shape)
-        if by_shape or operation is not None:
-            devices = [or_(*devices)] if devices else []
-        if wanted := sorted(passes):
-            conditions.append(COHORTS.c.timed_pass.in_(wanted))
-        if not empty:
-            conditions.append(COHORTS.c.entry_count > 0)
-        if wanted_dtypes:
-            conditions.append(_has_dtypes(operation, wanted_dtypes))
-        query = (
-            _current(COHORTS.c.key, COHORTS.c.doc, derived.operations.c.title)
-            .where(*conditions)
-            .order_by(_most_entries(indexed=not by_shape), COHORTS.c.key)
-            .limit(check_limit(limit))
-            .execution_options(hot=True)
+        by_shape = shape_key is not None or bool(axes)
+        given = {"operation": None if by_shape else operation, "shape_key": shape_key}
+        given |= {"metric": metric, "profile": profile}
+        equal = {name: value for name, value in given.items() if value is not None}
+        form = Form(
+            equal=tuple(equal),
+            operation=operation is not None,
+            indexed=not by_shape,
+            passes=bool(passes := sorted(passes)),
+            dtypes=len(dtypes := tuple(dtypes)),
+            empty=empty,
+            limit=check_limit(limit),
         )
+        values: dict[str, Any] = {**equal, **held_texts("dtypes", [f':"{one}"' for one in dtypes])}
+        if operation is not None:
+            values["operation"] = operation
+        if passes:
+            values["passes"] = passes
+        devices = {"family": sorted(set(families)), "hardware": sorted({*product_ids, *hardware})}
         with self.reading() as conn:
             rows = [
                 row
-                for device in devices or [true()]
-                for row in _with_axes(conn, query.where(device), operation, wanted_axes)
+                for on_device, device in on_devices(form, devices)
+                for row in read_form(conn, on_device, values | device, dict(axes or {}))
             ]
         found = {row.key: build_cohort(orjson.loads(row.doc), row.title) for row in rows}
         kept = [row for row in found.values() if operation in {None, row.operation}]
@@ -115,8 +123,10 @@ class RankingReads(Database):
         if not keys:
             return {}
         with self.reading() as conn:
-            rows = _read_entries(conn, keys, first, sorted(also))
-            memory = _memory(conn, keys)
+            rows, measured = rows_together(
+                conn, _entries_read(keys, first, sorted(also)), (MEMORY, {"keys": keys})
+            )
+        memory = _memory(measured)
         for text, slug, title in rows:
             doc = orjson.loads(text)
             doc["implementation"] |= {"slug": slug, "title": title}
@@ -135,23 +145,29 @@ class RankingReads(Database):
         limit: int = 200,
     ) -> list[ExcludedRow]:
         """Runs that do not rank, with why: of some cohorts, a shape, or an operation."""
-        conditions = [RUNS.c.reasons.is_not(None), is_published(RUNS.c.digest)]
+        equal = {"shape_key": shape_key, "operation": operation}
+        values: dict[str, Any] = {name: value for name, value in equal.items() if value is not None}
+        query = _excluded(tuple(values), bool(cohort_keys), check_limit(limit))
         if cohort_keys:
-            conditions.append(RUNS.c.cohort_key.in_(list(cohort_keys)))
-        if shape_key is not None:
-            conditions.append(RUNS.c.shape_key == shape_key)
-        if operation is not None:
-            conditions.append(RUNS.c.operation == operation)
-        query = (
-            select(RUNS.c.digest, RUNS.c.cohort_key, RUNS.c.reasons, derived.run_facts.c.facts)
-            .join(derived.run_facts, derived.run_facts.c.digest == RUNS.c.digest)
-            .where(*conditions)
-            .order_by(RUNS.c.digest)
-            .limit(check_limit(limit))
-            .execution_options(hot=True)
-        )
+            values["cohort_keys"] = list(cohort_keys)
         with self.reading() as conn:
-            return [excluded_row(row) for row in conn.execute(query)]
+            return [excluded_row(row) for row in query.rows(conn, **values)]
+
+
+@lru_cache(maxsize=FORMS_KEPT)
+def _excluded(equal: tuple[str, ...], of_cohorts: bool, limit: int) -> Prepared:
+    """Runs that do not rank, by columns that equal their bound values, and by cohorts."""
+    facts = derived.run_facts
+    conditions = [RUNS.c[name] == bindparam(name) for name in equal]
+    if of_cohorts:
+        conditions.append(RUNS.c.cohort_key.in_(bindparam("cohort_keys", expanding=True)))
+    return Prepared(
+        select(RUNS.c.digest, RUNS.c.cohort_key, RUNS.c.reasons, facts.c.facts)
+        .join(facts, facts.c.digest == RUNS.c.digest)
+        .where(RUNS.c.reasons.is_not(None), is_published(RUNS.c.digest), *conditions)
+        .order_by(RUNS.c.digest)
+        .limit(limit)
+    )
 
 
 def is_published(digest: Any) -> Any:
@@ -178,94 +194,20 @@ def build_entry(doc: dict[str, Any]) -> EntryRow:
     return EntryRow(**doc | {name: tuple(doc[name]) for name in ENTRY_TUPLES})
 
 
-def _current(*columns: Any) -> Any:
-    """Columns of the current versions of cohorts."""
-    operations = derived.operations
-    joined = COHORTS.join(
-        HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version)
-    ).join(operations, operations.c.slug == COHORTS.c.operation, isouter=True)
-    return select(*columns).select_from(joined)
-
-
 BY_KEY = Prepared(
-    _current(COHORTS.c.doc, derived.operations.c.title)
+    current_cohorts(COHORTS.c.doc, derived.operations.c.title)
     .where(COHORTS.c.key >= bindparam("start"), COHORTS.c.key < bindparam("end"))
     .limit(2)
 )
 
 
 OF_ANOTHER_PROFILE = Prepared(
-    _current(COHORTS.c.doc, derived.operations.c.title)
+    current_cohorts(COHORTS.c.doc, derived.operations.c.title)
     .where(COHORTS.c.shape_key == bindparam("shape_key"), COHORTS.c.profile != bindparam("profile"))
     .where(COHORTS.c.entry_count > 0)
     .order_by(COHORTS.c.key)
     .limit(50)
 )
-
-
-def _equal(**values: str | None) -> list[Any]:
-    return [COHORTS.c[name] == value for name, value in values.items() if value is not None]
-
-
-def _most_entries(*, indexed: bool) -> Any:
-    """The order of lists; without an index it is sorted, as a shape's few cohorts are.
-
-    Left a choice, SQLite walks a device's or an operation's index in this order instead
-    of looking up one shape: 60 ms for 2 at 100,000 runs.
-    """
-    return (COHORTS.c.entry_count if indexed else COHORTS.c.entry_count + 0).desc()
-
-
-def _device(
-    product_ids: Iterable[str], families: Iterable[str], hardware: Iterable[str], *, indexed: bool
-) -> list[Any]:
-    """A condition for each device named: each alone is read in order from an index.
-
-    A product's id is also its hardware id.
-    """
-    wanted_families = sorted(set(families))
-    wanted_hardware = sorted({*product_ids, *hardware})
-    columns = (COHORTS.c.device_family, COHORTS.c.hardware)
-    family, one = columns if indexed else (func.coalesce(c, "") for c in columns)
-    return [
-        *(family == wanted for wanted in wanted_families),
-        *(one == wanted for wanted in wanted_hardware),
-    ]
-
-
-def _with_axes(
-    conn: Connection, query: Any, operation: str | None, axes: dict[str, int]
-) -> Sequence[Any]:
-    """Rows whose shape has exactly these axes, by index; only else those that have more."""
-    if not axes:
-        return conn.execute(query).all()
-    shapes = derived.shapes
-    keys = select(shapes.c.shape_key)
-    if operation is not None:
-        keys = keys.where(shapes.c.operation == operation)
-    exact = keys.where(shapes.c.axes == json_text(axes))
-    rows = conn.execute(query.where(COHORTS.c.shape_key.in_(exact))).all()
-    if rows:
-        return rows
-    for name, value in sorted(axes.items()):
-        pair = f'"{name}":{value}'
-        ends = [shapes.c.axes.contains(pair + end, autoescape=True) for end in (",", "}")]
-        keys = keys.where(ends[0] | ends[1])
-    return conn.execute(query.where(COHORTS.c.shape_key.in_(keys))).all()
-
-
-def _has_dtypes(operation: str | None, dtypes: tuple[str, ...]) -> Any:
-    """The condition that some tensor of a cohort's shape has each dtype.
-
-    Matched in the shapes' stored JSON text (sorted, compact), so that none is parsed.
-    """
-    shapes = derived.shapes
-    query = select(shapes.c.shape_key)
-    if operation is not None:
-        query = query.where(shapes.c.operation == operation)
-    for dtype in dtypes:
-        query = query.where(shapes.c.dtypes.contains(f':"{dtype}"', autoescape=True))
-    return COHORTS.c.shape_key.in_(query)
 
 
 def _entries_query() -> Any:
@@ -295,12 +237,10 @@ FIRST_ENTRIES = Prepared(
 )
 
 
-def _read_entries(
-    conn: Connection, keys: list[str], first: int | None, also: list[str]
-) -> Sequence[Any]:
+def _entries_read(keys: list[str], first: int | None, also: list[str]) -> Read:
     if first is None:
-        return ALL_ENTRIES.rows(conn, keys=keys)
-    return FIRST_ENTRIES.rows(conn, keys=keys, first=first, also=also)
+        return ALL_ENTRIES, {"keys": keys}
+    return FIRST_ENTRIES, {"keys": keys, "first": first, "also": also}
 
 
 def _memory_query() -> Any:
@@ -324,10 +264,10 @@ def _memory_query() -> Any:
 MEMORY = Prepared(_memory_query())
 
 
-def _memory(conn: Connection, keys: list[str]) -> dict[tuple[str, str], tuple[str, int]]:
+def _memory(rows: Iterable[Any]) -> dict[tuple[str, str], tuple[str, int]]:
     """Peak memory measured apart: (cohort, entry key) -> (run, bytes), the lower median."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
-    for key, entry_key, value, digest in MEMORY.rows(conn, keys=keys):
+    for key, entry_key, value, digest in rows:
         found[key, entry_key].append((value, digest))
     middle = {place: sorted(values)[(len(values) - 1) // 2] for place, values in found.items()}
     return {place: (digest, int(value)) for place, (value, digest) in middle.items()}
