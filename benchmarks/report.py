@@ -73,10 +73,29 @@ def _commit() -> str:
 def as_markdown(figures: Sequence[Figure]) -> str:
     """A Markdown table of the figures."""
     head = "| work | measured | target | peer, same run | note |\n|---|---|---|---|---|\n"
-    rows = (
-        f"| {one.work} | {one.value} | {one.target} | {one.peer} | {one.note} |" for one in figures
-    )
-    return head + "\n".join(rows) + "\n"
+    return head + "".join(map(_row, figures))
+
+
+def update_page(page: str, figures: Sequence[Figure], title: str) -> str:
+    """The page with the rows of these figures replaced where they stand, and all else as it is.
+
+    Figures that it has no row for follow at its end, in a table of their own below ``title``.
+    """
+    lines = page.splitlines(keepends=True)
+    places = {_work_of(line): place for place, line in enumerate(lines) if line.startswith("| ")}
+    for one in figures:
+        if one.work in places:
+            lines[places[one.work]] = _row(one)
+    new = [one for one in figures if one.work not in places]
+    return "".join(lines) + (f"\n{title}\n\n{as_markdown(new)}" if new else "")
+
+
+def _row(one: Figure) -> str:
+    return f"| {one.work} | {one.value} | {one.target} | {one.peer} | {one.note} |\n"
+
+
+def _work_of(row: str) -> str:
+    return row.removeprefix("| ").partition(" | ")[0]
 
 
 def emit(figures: Sequence[Figure]) -> None:

@@ -1,7 +1,9 @@
 """Measure the index against its targets and write docs/performance.md.
 
 ``python -m benchmarks.run [--sizes 8000,100000,1000000] [--databases sqlite,postgresql]``.
-Each measurement runs in a process of its own, so that its peak memory is its own.
+Each measurement runs in a process of its own, so that its peak memory is its own. Only the rows
+of what was measured change, so ``--only serving`` leaves the rest of the page as it is; what
+the page says of commits and machines around its tables is written by hand.
 """
 
 from __future__ import annotations
@@ -20,21 +22,14 @@ from rich.table import Table
 from tests.support.postgres import Server, start_server
 from tests.support.shared import shared_root
 
-from benchmarks.report import Figure, as_markdown, describe_machine
+from benchmarks.report import Figure, describe_machine, update_page
 
 EXPORT = "data/kernelindex-export/catalog-2026-08-16-0022af0b.jsonl.zst"
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
-HEAD = """# Measured speed
-
-Written by `make bench`. Ratios hold only within one run on one machine. Targets are those the
-project set itself against an existing index (TypeScript, PostgreSQL) run on a 2-core machine;
-peers are measured beside in the same run.
-
-"""
 
 
 def main() -> int:
-    """Run every measurement, show a table, write the page."""
+    """Run the measurements, show a table, write their rows of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="8000,100000,1000000")
     parser.add_argument("--databases", default="sqlite,postgresql")
@@ -46,8 +41,8 @@ def main() -> int:
         figures += run(command)
     show(figures)
     machine = ", ".join(f"{name} {value}" for name, value in describe_machine().items())
-    asked = f"make bench SIZES={wanted.sizes} DATABASES={wanted.databases}"
-    PAGE.write_text(f"{HEAD}`{asked}` on: {machine}.\n\n{as_markdown(figures)}")
+    words = f"make bench SIZES={wanted.sizes} DATABASES={wanted.databases}"
+    PAGE.write_text(update_page(PAGE.read_text(), figures, f"`{words}` on: {machine}."))
     return 0
 
 
