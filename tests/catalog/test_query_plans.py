@@ -36,6 +36,7 @@ def ask_everything(catalog: Catalog) -> None:
     catalog.run(run.digest)
     catalog.relatives(run)
     catalog.documents([run.digest, run.workload_digest])
+    catalog.parts(run)
     catalog.manifest(run.digest)
     for name in ("operation", "source", "hardware", "project"):
         catalog.runs({name: "x"})

@@ -188,3 +188,25 @@ def test_readers_cannot_write(catalog_url: str) -> None:
         catalog.reading() as conn,
     ):
         conn.execute(text("DELETE FROM manifests"))
+
+
+def test_parts_of_a_run_are_those_read_one_by_one(catalog: Catalog) -> None:
+    for run in catalog.runs().rows:
+        parts = catalog.parts(run)
+        assert parts.cohort == catalog.cohort(run.cohort_key or "")
+        assert parts.others == ()
+        assert set(parts.documents) >= {"run", "workload", "operation", "implementation"}
+        assert parts.documents["run"] == catalog.documents([run.digest])[run.digest]
+        read = catalog.run(run.digest)
+        assert read is not None
+        assert (read.rank, read.doubts, read.evidence) == (run.rank, run.doubts, run.evidence)
+
+
+def test_relatives_have_the_best_of_the_line_its_revision_and_the_best_other(
+    catalog: Catalog,
+) -> None:
+    (slow,) = [run for run in catalog.runs().rows if run.value == 3000]
+    (beside,) = catalog.relatives(slow)
+    assert [entry.value for entry in beside.own] == [3000]
+    assert beside.other is not None
+    assert beside.other.value == 1000

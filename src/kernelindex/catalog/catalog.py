@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelindex.catalog.dossier_reads import DossierReads
 from kernelindex.catalog.evidence_reads import EvidenceReads
 from kernelindex.catalog.facts_reads import FactsReads
 from kernelindex.catalog.group_reads import GroupReads
@@ -22,6 +23,7 @@ class Catalog(
     GroupReads,
     RunReads,
     RelativeReads,
+    DossierReads,
     SourceReads,
     EvidenceReads,
     FactsReads,

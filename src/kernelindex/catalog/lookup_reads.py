@@ -70,8 +70,7 @@ class LookupReads(Database):
     def documents(self, digests: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The stored manifests of full digests, ``{apiVersion, kind, metadata, spec}``, at once."""
         with self.reading() as conn:
-            rows = DOCUMENTS.rows(conn, digests=sorted(set(digests)))
-            return {row.digest: _document(row) for row in rows}
+            return documents_of(DOCUMENTS.rows(conn, digests=sorted(set(digests))))
 
 
 DOCUMENTS = Prepared(
@@ -101,6 +100,11 @@ def aliases_of(conn: Connection, digest: str) -> tuple[str, ...]:
 def distinct_aliases(rows: Iterable[Any]) -> tuple[str, ...]:
     """The aliases in rows of ``ALIASES_QUERY``: several sources may have told the same."""
     return tuple(sorted({row.alias for row in rows}))
+
+
+def documents_of(rows: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """The manifests in rows of ``DOCUMENTS`` by their digests."""
+    return {row.digest: _document(row) for row in rows}
 
 
 def _document(row: Any) -> dict[str, Any]:

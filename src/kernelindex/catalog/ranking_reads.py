@@ -99,17 +99,9 @@ class RankingReads(Database):
 
     def cohort(self, key: str) -> CohortRow | None:
         """One cohort by its key, or by a prefix of it that names one."""
-        if not key.startswith("sha256:"):
-            key = f"sha256:{key}"
         with self.reading() as conn:
-            rows = BY_KEY.rows(conn, start=key, end=f"{key}g")
-        return build_cohort(orjson.loads(rows[0].doc), rows[0].title) if len(rows) == 1 else None
-
-    def cohorts_of_another_profile(self, shape_key: str, profile: str) -> list[CohortRow]:
-        """Cohorts of a shape, with entries, that are of any profile but this one."""
-        with self.reading() as conn:
-            rows = OF_ANOTHER_PROFILE.rows(conn, shape_key=shape_key, profile=profile)
-        return [build_cohort(orjson.loads(row.doc), row.title) for row in rows]
+            rows = BY_KEY.rows(conn, **key_range(key))
+        return cohorts_of(rows)[0] if len(rows) == 1 else None
 
     def entries(
         self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()
@@ -189,6 +181,11 @@ def build_cohort(doc: dict[str, Any], title: str | None) -> CohortRow:
     return CohortRow(**values | {name: tuple(doc[name]) for name in TUPLES})
 
 
+def cohorts_of(rows: Iterable[Any]) -> list[CohortRow]:
+    """The cohorts in rows of ``BY_KEY`` or ``OF_ANOTHER_PROFILE``."""
+    return [build_cohort(orjson.loads(row.doc), row.title) for row in rows]
+
+
 def build_entry(doc: dict[str, Any]) -> EntryRow:
     """An entry's row from its stored document."""
     return EntryRow(**doc | {name: tuple(doc[name]) for name in ENTRY_TUPLES})
@@ -199,6 +196,12 @@ BY_KEY = Prepared(
     .where(COHORTS.c.key >= bindparam("start"), COHORTS.c.key < bindparam("end"))
     .limit(2)
 )
+
+
+def key_range(key: str) -> dict[str, str]:
+    """The keys that begin as a key or a prefix of one, with or without ``sha256:``."""
+    start = f"sha256:{key.removeprefix('sha256:')}"
+    return {"start": start, "end": f"{start}g"}
 
 
 OF_ANOTHER_PROFILE = Prepared(

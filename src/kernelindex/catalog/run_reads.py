@@ -49,6 +49,7 @@ RECORD_FILTERS = {
     "run_digest": EVENTS.c.run_digest,
 }
 Filters = dict[str, str]
+Entries = dict[tuple[str, str], dict[str, Any]]
 
 
 class RunReads(Database):
@@ -58,10 +59,11 @@ class RunReads(Database):
         """One run by its full digest, with its source rows, aliases and rank."""
         with self.reading() as conn:
             asked = {"digest": digest}
-            rows, told, aliases = rows_together(
-                conn, (RUN_BY_DIGEST, asked), (TOLD_QUERY, asked), (ALIASES_QUERY, asked)
-            )
-            return _build(conn, rows, told=_told(told, aliases))[0] if rows else None
+            reads = (RUN_BY_DIGEST, ENTRY_OF_RUN, TOLD_QUERY, ALIASES_QUERY)
+            rows, entries, told, aliases = rows_together(conn, *((one, asked) for one in reads))
+            if not rows:
+                return None
+            return _build(conn, rows, _by_place(entries), told=_told(told, aliases))[0]
 
     def runs(
         self,
@@ -78,7 +80,7 @@ class RunReads(Database):
         query = _by_date(query, (RUNS.c.observed_date, RUNS.c.digest), after, oldest_first)
         with self.reading() as conn:
             rows = conn.execute(query.limit(cursors.check_limit(limit) + 1)).all()
-            built = _build(conn, rows[:limit])
+            built = _build(conn, rows[:limit], _entries_of(conn, rows[:limit]))
         if len(rows) <= limit:
             return Page(tuple(built), None)
         last = rows[limit - 1]
@@ -186,10 +188,9 @@ def _by_date(
 
 
 def _build(
-    conn: Connection, rows: Sequence[Any], *, told: dict[str, Any] | None = None
+    conn: Connection, rows: Sequence[Any], entries: Entries, *, told: dict[str, Any] | None = None
 ) -> list[RunRow]:
     """The runs of these rows; ``told`` is what sources say of the only one."""
-    entries = _entries_of(conn, rows)
     found = [
         entries.get((row.cohort_key, row.entry_key)) if not row.reasons else None for row in rows
     ]
@@ -206,24 +207,25 @@ def _build(
     ]
 
 
-def _entries_query() -> Any:
-    table, heads = derived.entries, derived.cohort_heads
-    joined = table.join(
-        heads, (heads.c.key == table.c.cohort_key) & (heads.c.version == table.c.version)
+ENTRIES, HEADS = derived.entries, derived.cohort_heads
+_ENTRIES = select(ENTRIES.c.cohort_key, ENTRIES.c.entry_key, ENTRIES.c.doc).join(
+    HEADS, (HEADS.c.key == ENTRIES.c.cohort_key) & (HEADS.c.version == ENTRIES.c.version)
+)
+ENTRIES_QUERY = Prepared(
+    _ENTRIES.where(
+        ENTRIES.c.cohort_key.in_(bindparam("cohorts", expanding=True)),
+        ENTRIES.c.entry_key.in_(bindparam("entries", expanding=True)),
     )
-    keys: Any = bindparam("cohorts", expanding=True)
-    wanted: Any = bindparam("entries", expanding=True)
-    return (
-        select(table.c.cohort_key, table.c.entry_key, table.c.doc)
-        .select_from(joined)
-        .where(table.c.cohort_key.in_(keys), table.c.entry_key.in_(wanted))
-    )
+)
+ENTRY_OF_RUN = Prepared(
+    _ENTRIES.join(
+        RUNS,
+        (RUNS.c.cohort_key == ENTRIES.c.cohort_key) & (RUNS.c.entry_key == ENTRIES.c.entry_key),
+    ).where(RUNS.c.digest == bindparam("digest"))
+)
 
 
-ENTRIES_QUERY = Prepared(_entries_query())
-
-
-def _entries_of(conn: Connection, rows: Sequence[Any]) -> dict[tuple[str, str], dict[str, Any]]:
+def _entries_of(conn: Connection, rows: Sequence[Any]) -> Entries:
     """The stored entries the runs are in, by cohort and entry key."""
     ranked = [row for row in rows if row.entry_key is not None and not row.reasons]
     if not ranked:
@@ -233,7 +235,11 @@ def _entries_of(conn: Connection, rows: Sequence[Any]) -> dict[tuple[str, str], 
         cohorts=sorted({row.cohort_key for row in ranked}),
         entries=sorted({row.entry_key for row in ranked}),
     )
-    return {(row.cohort_key, row.entry_key): orjson.loads(row.doc) for row in found}
+    return _by_place(found)
+
+
+def _by_place(rows: Sequence[Any]) -> Entries:
+    return {(row.cohort_key, row.entry_key): orjson.loads(row.doc) for row in rows}
 
 
 TOLD_QUERY = Prepared(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from kernelindex.catalog.dossier_reads import RunParts
     from kernelindex.catalog.evidence_reads import EvidenceRow
     from kernelindex.catalog.relative_reads import RelativeRow
     from kernelindex.catalog.rows import (
@@ -64,7 +65,7 @@ class Reads(Protocol):
         limit: int = 50,
     ) -> Sequence[CohortRow]: ...
 
-    def cohorts_of_another_profile(self, shape_key: str, profile: str) -> Sequence[CohortRow]: ...
+    def parts(self, run: RunRow) -> RunParts: ...
 
     def entries(
         self, cohort_keys: Sequence[str], *, first: int | None = None, also: Iterable[str] = ()

@@ -21,6 +21,7 @@ from kernelindex.resolve.wording import half_width, line_name, short_revision
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kernelindex.catalog.dossier_reads import RunParts
     from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
     from kernelindex.policy.facts import RunFacts
     from kernelindex.resolve.reads import Reads
@@ -81,12 +82,12 @@ def find_reruns(
     )
 
 
-def reruns_of(catalog: Reads, run: RunRow, cohort: CohortRow | None) -> tuple[Rerun, ...]:
+def reruns_of(catalog: Reads, run: RunRow, parts: RunParts) -> tuple[Rerun, ...]:
     """The reruns of a reported run, or the reported runs that a controlled one repeats."""
-    if cohort is None:
+    cohort, others = parts.cohort, parts.others
+    if cohort is None or not others:
         return ()
-    others = catalog.cohorts_of_another_profile(run.shape_key, cohort.profile)
-    found = find_reruns(catalog, [cohort, *others], [cohort]) if others else ()
+    found = find_reruns(catalog, [cohort, *others], [cohort])
     return tuple(one for one in found if one.line == run.line["id"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import NotFoundError
@@ -42,15 +41,6 @@ FIRST_ENTRIES = 3
 ATTESTATIONS = "Notes and replications by people stand beside a run; they never change its level."
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """What else the catalog has near a run."""
-
-    cohort: CohortRow | None
-    entries: Sequence[EntryRow]
-    relatives: Sequence[RelativeRow]
-
-
 def show_run(catalog: Reads, ident: str) -> RunDossier:
     """The dossier of the run that an alias or a digest prefix names.
 
@@ -68,11 +58,13 @@ def show_run(catalog: Reads, ident: str) -> RunDossier:
 
 def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
     """All parts of a run's page; about a dozen small reads."""
-    documents = _documents(catalog, run)
+    parts = catalog.parts(run)
+    documents = dict(parts.documents)
     spec = documents["run"]["spec"]
-    around = _read_around(catalog, run)
-    standing = view_standing(run, around.cohort, around.entries)
-    entry = next((one for one in around.entries if one.entry_key == run.entry_key), None)
+    relatives = catalog.relatives(run)
+    entries = _entries(catalog, run, parts.cohort)
+    standing = view_standing(run, parts.cohort, entries)
+    entry = next((one for one in entries if one.entry_key == run.entry_key), None)
     return RunDossier(
         kind=run.kind,
         title=_title(run),
@@ -109,9 +101,9 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         artifacts=view_artifacts(catalog, run, spec),
         peak_memory_bytes=entry.peak_memory_bytes if entry else None,
         memory_run=entry.memory_run if entry else None,
-        siblings=_siblings(run, around.relatives),
-        reruns=reruns_of(catalog, run, around.cohort),
-        gaps=view_gaps(run, around.relatives),
+        siblings=_siblings(run, relatives),
+        reruns=reruns_of(catalog, run, parts),
+        gaps=view_gaps(run, relatives),
         attestations=ATTESTATIONS,
         citation=_citation(run),
         more=run.operation,
@@ -119,29 +111,13 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
     )
 
 
-def _documents(catalog: Reads, run: RunRow) -> dict[str, Json]:
-    """The manifests a run rests on, by the part they play."""
-    digests = {
-        "run": run.digest,
-        "workload": run.workload_digest,
-        "operation": run.operation_digest,
-        "implementation": run.implementation["digest"],
-        "protocol": run.protocol_digest,
-        "environment": run.environment_digest,
-    }
-    stored = catalog.documents(digests.values())
-    return {name: stored[digest] for name, digest in digests.items() if digest in stored}
-
-
-def _read_around(catalog: Reads, run: RunRow) -> _Around:
-    """The run's cohort with the entries its standing speaks of, and what is near it."""
-    relatives = catalog.relatives(run)
-    cohort = catalog.cohort(run.cohort_key) if run.cohort_key else None
+def _entries(catalog: Reads, run: RunRow, cohort: CohortRow | None) -> Sequence[EntryRow]:
+    """The entries of the run's cohort that its standing speaks of."""
     if cohort is None:
-        return _Around(None, (), relatives)
+        return ()
     named = {*cohort.unbeaten, run.entry_key or ""}
     found = catalog.entries((cohort.key,), first=FIRST_ENTRIES, also=named)
-    return _Around(cohort, found.get(cohort.key, ()), relatives)
+    return found.get(cohort.key, ())
 
 
 def _siblings(run: RunRow, relatives: Sequence[RelativeRow]) -> tuple[Sibling, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -132,5 +132,4 @@ def _measure(
 def _shown(catalog: Catalog, run: RunRow) -> Sequence[Shown]:
     from kernelindex.resolve.reruns import reruns_of
 
-    cohort: Any = catalog.cohort(run.cohort_key) if run.cohort_key else None
-    return reruns_of(catalog, run, cohort)
+    return reruns_of(catalog, run, catalog.parts(run))
