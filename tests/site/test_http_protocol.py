@@ -1,15 +1,18 @@
-"""A client that takes too long over its request is hung up on."""
+"""A client that takes too long, asks too much or breaks off is refused, and fills no log."""
 
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
+from starlette.types import ASGIApp
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from kernelindex.site import http_protocol
+from kernelindex.site import create_app, http_protocol
 from kernelindex.site.http_protocol import BoundedHttpProtocol
+from tests.support.site import record_runs, starter
 
 HEAD = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\n"
 
@@ -21,9 +24,12 @@ async def app(scope, receive, send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def answer_to(*parts: bytes) -> bytes:
-    """What a server says to a client that sends these and then waits for it to hang up."""
-    config = Config(app, http=BoundedHttpProtocol, ws="none", log_level="critical")
+async def answer_to(*parts: bytes, by: ASGIApp = app, leaving: bool = False) -> bytes:
+    """What a server says to a client that sends these and then waits for it to hang up.
+
+    One who is ``leaving`` does not wait.
+    """
+    config = Config(by, http=BoundedHttpProtocol, ws="none", log_config=None)
     config.load()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
@@ -34,8 +40,9 @@ async def answer_to(*parts: bytes) -> bytes:
         for part in parts:
             writer.write(part)
             await asyncio.sleep(0.1)
-        said = await asyncio.wait_for(reader.read(), 10)
+        said = b"" if leaving else await asyncio.wait_for(reader.read(), 10)
         writer.close()
+        await asyncio.sleep(0.1)
     return said
 
 
@@ -50,3 +57,27 @@ def test_a_slow_but_whole_request_is_answered(monkeypatch) -> None:
     monkeypatch.setattr(http_protocol, "MOST_HEAD_S", 5.0)
     said = asyncio.run(answer_to(b"GET / HTTP/1.1\r\n", b"host: x\r\nconnection: close\r\n\r\n"))
     assert said.startswith(b"HTTP/1.1 204")
+
+
+def posted(path: str, kind: str) -> bytes:
+    """The head of a request with a chunked body, and a first chunk of it."""
+    head = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\n"
+    return f"{head}transfer-encoding: chunked\r\n\r\n2\r\n{{}}\r\n".encode()
+
+
+@pytest.mark.parametrize("leaving", [True, False], ids=["leaves", "bad-chunk"])
+@pytest.mark.parametrize("by", ["api", "page"])
+def test_a_body_that_breaks_off_is_no_bug(
+    by: str, leaving: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = {
+        "api": posted("/api/v1/resolve/kernel", "application/json"),
+        "page": posted(
+            f"/runs/{record_runs()[1][7:19]}/report", "application/x-www-form-urlencoded"
+        ),
+    }[by]
+    site = create_app(catalog=starter(), cache=tmp_path)
+    said = asyncio.run(answer_to(sent, *([] if leaving else [b"ZZ\r\n"]), by=site, leaving=leaving))
+    assert said.startswith(b"" if leaving else b"HTTP/1.1 400 ")
+    assert [one.getMessage() for one in caplog.records if one.exc_info] == []
+    assert len([one for one in caplog.records if one.levelname != "DEBUG"]) <= 1

@@ -9,6 +9,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Match as RouteMatch
 
@@ -101,6 +102,7 @@ def refuse(error: Exception) -> Response:
 def install(app: Starlette) -> None:
     """Answer what the router refuses with a problem; handlers answer their own errors."""
     app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(ClientDisconnect, _on_broken_off)
     app.add_exception_handler(Exception, _on_unexpected)
 
 
@@ -133,6 +135,11 @@ def _methods_at(request: Request) -> str:
         match, _ = route.matches(request.scope)
         found |= set(route.methods or ()) if match is not RouteMatch.NONE else set()
     return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))
+
+
+async def _on_broken_off(_request: Request, _error: Exception) -> Response:
+    """No bug of ours, so nothing is logged, and most likely nobody reads the answer."""
+    return problem("canonical.syntax", "The body ended before it was whole.")
 
 
 async def _on_unexpected(_request: Request, error: Exception) -> Response:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse
 
 from kernelindex.community import REFUSALS
 from kernelindex.errors import (
@@ -112,6 +114,11 @@ def show_http_error(request: Request, error: Exception) -> Response:
     )
 
 
+def answer_broken_off(_request: Request, _error: Exception) -> Response:
+    """To a body that ended early: no bug of ours, and no page, since most likely nobody reads it."""
+    return PlainTextResponse("The request ended before it was whole.\n", status_code=400)
+
+
 def show_unexpected(request: Request, _error: Exception) -> Response:
     """The page of a bug; what happened is in the log, not on the page."""
     return failure_response(
@@ -148,6 +155,7 @@ def failure_response(
 HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Response]] = {
     KernelIndexError: show_error,
     HTTPException: show_http_error,
+    ClientDisconnect: answer_broken_off,
     Exception: show_unexpected,
 }
 
