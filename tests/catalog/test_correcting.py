@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kernelindex.catalog import Catalog, check, correct, import_records
+from kernelindex.catalog import Catalog, check, correct, import_records, rebuild
 from kernelindex.catalog.intake import Correction
 from kernelindex.errors import CatalogError, NotFoundError
 from tests.catalog.factories import World, make_snapshot
@@ -32,6 +32,33 @@ def test_retracting_the_leader_makes_the_other_the_only_result(catalog_url: str)
         causes = [event.cause for event in catalog.records().rows]
         assert causes == ["retraction", "first_comparison"]
         assert check(catalog) == []
+
+
+def test_runs_are_counted_and_found_by_the_status_they_are_shown_by(catalog_url: str) -> None:
+    world = World()
+    rows = [
+        world.row(name, 1000, status=status)
+        for name, status in (("fast", "passed"), ("slow", "timeout"), ("odd", "timeout"))
+    ]
+    with Catalog.create(catalog_url) as catalog:
+        import_records(catalog, make_snapshot(), rows)
+        for row in rows[:2]:
+            correct(catalog, make_retraction(row.observation.run_digest))
+
+        def shown() -> dict[str, int]:
+            return {one.value: one.count for one in catalog.facets() if one.facet == "status"}
+
+        def found(status: str) -> list[str]:
+            return [row.digest for row in catalog.runs({"status": status}).rows]
+
+        for _ in ("corrected", "rebuilt"):
+            assert shown() == {"passed": 1, "timeout": 1, "withdrawn": 1}
+            named = {status: found(status) for status in shown()}
+            digests = [row.observation.run_digest for row in rows]
+            names = ("passed", "withdrawn", "timeout")
+            assert named == {name: [digest] for name, digest in zip(names, digests, strict=True)}
+            assert check(catalog) == []
+            rebuild(catalog)
 
 
 def test_superseding_by_hand_names_the_successor(catalog_url: str) -> None:

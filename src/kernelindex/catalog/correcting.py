@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from kernelindex.catalog import bulk, heads, publishing, row_tuples
 from kernelindex.catalog.importing import now_text
+from kernelindex.catalog.listings import recount_status
 from kernelindex.catalog.rejudging import judge_again
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.errors import CatalogError, NotFoundError
@@ -41,6 +42,7 @@ def correct(catalog: Database, correction: Correction, *, at: str | None = None)
         _require_standing(conn, correction)
         bulk.insert_rows(conn, truth.corrections, [row])
         _judge_again(conn, correction.run_digest)
+        recount_status(conn)
         publishing.raise_generation(conn)
     return True
 

@@ -15,18 +15,20 @@ from kernelindex.catalog import bulk
 from kernelindex.catalog.operation_specs import refresh_operations
 from kernelindex.catalog.search_documents import finish_search, list_documents
 from kernelindex.catalog.shape_lists import list_shapes
-from kernelindex.catalog.tables import derived
+from kernelindex.catalog.shown_status import shown_status
+from kernelindex.catalog.tables import derived, truth
 from kernelindex.catalog.touched import TOUCHED, Touched, current_manifests, current_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Connection, FromClause, Table
 
     from kernelindex.catalog.database import Database
 
 ROWS_AT_ONCE = 1_000
-FACETS = ("source", "operation", "hardware", "device_family", "timed_pass", "status", "metric")
+STATUS = "status"
+FACETS = ("source", "operation", "hardware", "device_family", "timed_pass", STATUS, "metric")
 
 
 def refresh_listings(database: Database, *, everything: bool) -> None:
@@ -190,16 +192,28 @@ def refresh_hardware(conn: Connection, touched: Touched) -> None:
 
 def refresh_facets(conn: Connection, touched: Touched) -> None:
     """Counts of runs by each value of each filter, all of them every time."""
-    columns = ["facet", "value", "count"]
+    twin = derived.LISTINGS[derived.facets]
     for name in FACETS:
-        runs = current_runs(f"by_{name}", name)
-        rows = (
-            select(literal(name, String()), runs.c[name], func.count())
-            .where(runs.c[name].is_not(None))
-            .group_by(runs.c[name])
-        )
-        conn.execute(insert(derived.LISTINGS[derived.facets]).from_select(columns, rows))
+        read = ("status", "retracted") if name == STATUS else (name,)
+        conn.execute(_counting(twin, name, current_runs(f"by_{name}", *read)))
     touched.add_keys(derived.facets, [*FACETS])
+
+
+def recount_status(conn: Connection) -> None:
+    """Count published runs by status again, after one of them was corrected."""
+    facets, manifests, runs = derived.facets, truth.manifests, derived.runs
+    published = select(manifests.c.digest).where(manifests.c.digest == runs.c.digest)
+    shown = select(runs.c.status, runs.c.retracted).where(published.exists()).subquery("shown")
+    conn.execute(facets.delete().where(facets.c.facet == STATUS))
+    conn.execute(_counting(facets, STATUS, shown))
+
+
+def _counting(table: Table, name: str, runs: FromClause) -> Any:
+    """The insert of how many runs have each value of one filter."""
+    value = shown_status(runs) if name == STATUS else runs.c[name]
+    valued = select(value.label("value")).where(value.is_not(None)).subquery(f"values_of_{name}")
+    counts = select(literal(name, String()), valued.c.value, func.count()).group_by(valued.c.value)
+    return insert(table).from_select(["facet", "value", "count"], counts)
 
 
 REFRESHES = (

@@ -15,6 +15,7 @@ from kernelindex.catalog.prepared import Prepared, rows_together
 from kernelindex.catalog.ranking_reads import is_published, operation_titles
 from kernelindex.catalog.rows import Page, RecordRow, RunRow
 from kernelindex.catalog.run_rows import represents, run_row
+from kernelindex.catalog.shown_status import shown_status
 from kernelindex.catalog.stored import read_body
 from kernelindex.catalog.tables import derived, truth
 from kernelindex.errors import RequestError
@@ -34,7 +35,7 @@ RUN_FILTERS = {
     "workload": RUNS.c.workload_digest,
     "line": RUNS.c.line_id,
     "project": RUNS.c.project,
-    "status": RUNS.c.status,
+    "status": shown_status(RUNS),
     "timed_pass": RUNS.c.timed_pass,
     "metric": RUNS.c.metric,
     "shape_key": RUNS.c.shape_key,

@@ -81,7 +81,10 @@ class Client:
         oldest_first: bool = False,
         **filters: str | None,
     ) -> RunList:
-        """A page of runs; filters: operation, gpu, source, project, implementation, workload."""
+        """A page of runs.
+
+        Filters: operation, gpu, source, project, implementation, workload, status.
+        """
         return list_runs(
             self._catalog, cursor=cursor, limit=limit, oldest_first=oldest_first, **filters
         )

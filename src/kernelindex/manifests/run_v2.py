@@ -196,12 +196,15 @@ class Samples(Artifact):
     count: Maybe[Count] = Field(None, description="Samples in it.")
 
 
+StatusV2 = Literal[Status, "unstable", "aborted"]
+
+
 class BenchmarkRunV2(RunBase):
     """One immutable measurement event, with who measured and what was seen."""
 
     model_config = ConfigDict(json_schema_extra=one_of("observedAt", "observedLocal"))
 
-    status: Literal[Status, "unstable", "aborted"] = Field(
+    status: StatusV2 = Field(
         description="How it ended; unstable: no steady interval; aborted: cut short."
     )
     correctness: Maybe[RunCorrectnessV2] = Field(None, description="What checking found.")

@@ -25,6 +25,8 @@ CODES = (
 )
 
 
+WITHDRAWN = "withdrawn"
+"""Status shown of a run that did not pass and was retracted; its manifest has the other."""
 PRIMARY_PROBLEMS = {
     MISSING_PRIMARY: "no measurement at the protocol's primary statistic",
     AMBIGUOUS_PRIMARY: "several measurements at the protocol's primary statistic",

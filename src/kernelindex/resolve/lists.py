@@ -11,6 +11,7 @@ from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.operations import read_operation
 from kernelindex.resolve.problems import Problem, closest
 from kernelindex.resolve.run_lines import view_record, view_run_line
+from kernelindex.resolve.withdrawn import SHOWN_STATUSES
 
 if TYPE_CHECKING:
     from kernelindex.resolve.reads import Reads
@@ -28,8 +29,8 @@ def list_runs(
 ) -> RunList:
     """A page of runs, newest first.
 
-    Filters: operation, gpu, source, project, implementation, workload, and any other of
-    the catalog's under its name there.
+    Filters: operation, gpu, source, project, implementation, workload, status (as shown),
+    and any other of the catalog's under its name there.
     Raises RequestError where a name is unknown, NotFoundError where an id names nothing.
     """
     order = {"oldest_first": True} if oldest_first else {}
@@ -64,6 +65,8 @@ def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, str]:
             found[name] = operation_slug(catalog, value)
         elif name == "gpu":
             found |= _gpu(value)
+        elif name == "status":
+            found[name] = _status(value)
         elif name in OBJECTS:
             found[name] = locate(catalog, name, value).digest
         else:
@@ -94,6 +97,16 @@ def _gpu(value: str) -> dict[str, str]:
     near = closest(fold_name(value), gpu_names())
     wanted = "a GPU such as H100, H200 or MI300X"
     raise _refused(Problem.of("request.hardware_unknown", "gpu", value, wanted, near))
+
+
+def _status(value: str) -> str:
+    """A status as runs are shown by it; a blank is as good as an underscore."""
+    status = value.strip().casefold().replace(" ", "_")
+    if status in SHOWN_STATUSES:
+        return status
+    wanted = f"one of {', '.join(SHOWN_STATUSES)}"
+    near = closest(status, SHOWN_STATUSES)
+    raise _refused(Problem.of("request.parameter_invalid", "status", value, wanted, near))
 
 
 def _refused(problem: Problem) -> RequestError:

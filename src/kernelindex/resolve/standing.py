@@ -37,15 +37,30 @@ def view_standing(run: RunRow, cohort: CohortRow | None, entries: Sequence[Entry
 
 
 def view_ladder(run: RunRow) -> Ladder:
-    """The four levels, the one reached, and what the next one lacks."""
+    """The four levels, the one reached, and what the next one lacks.
+
+    Evidence counts only of a run that stands: of another one the next level lacks just that.
+    """
     levels = tuple(str(level) for level in LEVELS)
     place = levels.index(run.evidence)
     return Ladder(
         levels=levels,
         reached=run.evidence,
         next=levels[place + 1] if place + 1 < len(levels) else None,
-        missing=run.evidence_missing,
+        missing=_fallen(run) or run.evidence_missing,
     )
+
+
+def _fallen(run: RunRow) -> tuple[str, ...]:
+    """Why a run reaches no further level whatever evidence it has; empty where it stands."""
+    codes = {reason["code"] for reason in run.reasons}
+    if "retracted" in codes:
+        return ("a run that stands: this one was withdrawn",)
+    if "not_passed" in codes:
+        return (f"a run that passed: this one is {run.status.replace('_', ' ')}",)
+    if "superseded" in codes:
+        return ("a run that stands: this one is superseded",)
+    return ()
 
 
 def dossier_summary(run: RunRow, standing: Standing) -> str:

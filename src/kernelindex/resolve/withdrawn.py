@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from kernelindex.manifests.run_v2 import StatusV2
+from kernelindex.policy.eligibility import WITHDRAWN
 from kernelindex.resolve.answer import Reason
 
 if TYPE_CHECKING:
@@ -12,8 +14,9 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog.rows import RunRow
 
-WITHDRAWN = "withdrawn"
-"""Status shown of a run that did not pass and was retracted; its manifest has the other."""
+
+SHOWN_STATUSES: tuple[str, ...] = (*get_args(StatusV2), WITHDRAWN)
+"""Every status that a run may be shown, counted and asked for by."""
 
 
 def shown_status(run: RunRow) -> str:

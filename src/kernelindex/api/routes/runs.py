@@ -16,6 +16,7 @@ from kernelindex.resolve.dossier import RunDossier, RunList
 from kernelindex.resolve.lists import list_runs
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.show import show_run
+from kernelindex.resolve.withdrawn import SHOWN_STATUSES
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -30,6 +31,11 @@ FILTERS = (
     Parameter(name="project", text="project of the implementation"),
     Parameter(name="implementation", text="implementation: alias, slug or digest"),
     Parameter(name="workload", text="workload: alias, slug or digest"),
+    Parameter(
+        name="status",
+        text="status as shown: what did not pass and was retracted is `withdrawn`",
+        choices=SHOWN_STATUSES,
+    ),
 )
 LISTED = (*FILTERS, CURSOR, limit_parameter(25))
 LIST_CODES = (

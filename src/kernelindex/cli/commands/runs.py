@@ -21,6 +21,7 @@ from kernelindex.cli.options import (
 @click.option("--project", metavar="SLUG", help="Project of the implementation.")
 @click.option("--implementation", metavar="ID", help="Implementation: alias, slug or digest.")
 @click.option("--workload", metavar="ID", help="Workload: alias, slug or digest.")
+@click.option("--status", metavar="NAME", help="Status as shown, such as passed or withdrawn.")
 @click.option("--cursor", metavar="TEXT", help="Where the previous page ended.")
 @limit_option(25)
 @click.option("--oldest-first", is_flag=True, help="Oldest first; else newest first.")

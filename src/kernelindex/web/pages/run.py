@@ -128,7 +128,7 @@ def build_page(run: RunDossier, remarks: Remarks) -> RunPage:
 def _primary(run: RunDossier) -> dict[str, Any]:
     primary = run.primary
     if primary is None:
-        return {"value": "", "unit": "", "what": run.status, "exact": "", "beside_ns": None}
+        return {"value": "", "unit": "", "what": "no number", "exact": "", "beside_ns": None}
     scale = scale_for([primary.value], primary.unit)
     half = (run.interval.high - run.interval.low) / 2 if run.interval else None
     return {
