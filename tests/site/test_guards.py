@@ -65,10 +65,50 @@ def test_a_strong_etag_is_weak_on_compressed_bytes_and_still_known() -> None:
     assert client().get(path, headers=again).status_code == 304
 
 
-def test_head_has_the_headers_of_get() -> None:
-    head, get = client().head(run_path()), client().get(run_path())
-    assert head.status_code == 200
-    assert head.headers["etag"] == get.headers["etag"]
+@pytest.mark.parametrize(
+    ("asked", "packed"),
+    [
+        ("gzip", True),
+        ("GZIP", True),
+        ("br, gzip;q=0.5", True),
+        ("*", True),
+        ("br;q=1.0, *;q=0.1", True),
+        ("identity;q=0.5, gzip;q=1.0", True),
+        ("identity, gzip", True),
+        ("gzip;q=0", False),
+        ("gzip ; q=0.000", False),
+        ("*;q=0", False),
+        ("*, gzip;q=0", False),
+        ("gzip;q=0.5, identity", False),
+        ("gzip;q=many", False),
+        ("gzipped", False),
+        ("br", False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["/methodology", "/api/v1/schemas", asset_path("site.css")])
+def test_a_body_is_compressed_only_for_those_who_take_it(
+    path: str, asked: str, packed: bool
+) -> None:
+    answer = client().get(path, headers={"accept-encoding": asked})
+    assert answer.headers.get("content-encoding") == ("gzip" if packed else None)
+    assert answer.headers["vary"] == "Accept-Encoding"
+
+
+def test_codings_may_be_stated_in_several_headers() -> None:
+    headers = [("accept-encoding", "br"), ("accept-encoding", "gzip")]
+    assert client().get("/methodology", headers=headers).headers["content-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "identity"])
+@pytest.mark.parametrize("path", ["/methodology", "/api/v1/openapi.json", "/api/v1/runs/nothing"])
+def test_head_has_the_headers_of_get(path: str, coding: str) -> None:
+    asked = {"accept-encoding": coding}
+    head, get = (client().request(one, path, headers=asked) for one in ("HEAD", "GET"))
+    assert head.content == b""
+    assert head.status_code == get.status_code
+    changing = {"ratelimit"}
+    assert {**head.headers, **dict.fromkeys(changing)} == {**get.headers, **dict.fromkeys(changing)}
 
 
 def test_an_address_that_is_too_long_is_refused() -> None:

@@ -1,6 +1,7 @@
 """What every request to the API passes first: HEAD, length of the address, CORS for reads.
 
-Plain ASGI, since each layer costs every request.
+Plain ASGI, since each layer costs every request. HEAD is answered as GET: the server leaves
+the body out after all layers outside have set their headers by it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PREFLIGHT: Final = [
 
 
 class Guards:
-    """Answers preflights and HEAD, refuses long addresses, lets any origin read."""
+    """Answers preflights, makes HEAD a GET, refuses long addresses, lets any origin read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -43,34 +44,28 @@ class Guards:
         if scope["method"] == "OPTIONS" and (wanted := _preflight(scope)):
             await _answer_preflight(scope, wanted, send)
             return
-        answer = _Answer(send, headless=scope["method"] == "HEAD", shared=_only_reads(scope))
-        if answer.headless:
+        send = _shared(send) if _only_reads(scope) else send
+        if scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}
         if len(scope["query_string"]) > MOST_QUERY or len(scope["path"]) > MOST_PATH:
             refused = problem(
                 "request.query_too_long",
                 f"The path has at most {MOST_PATH} characters and the query {MOST_QUERY}.",
             )
-            await refused(scope, receive, answer.send)
+            await refused(scope, receive, send)
             return
-        await self.app(scope, receive, answer.send)
+        await self.app(scope, receive, send)
 
 
-class _Answer:
-    """An answer on its way out: open to other origins where it reads, bodiless for HEAD."""
+def _shared(send: Send) -> Send:
+    """Send an answer that any origin may read."""
 
-    def __init__(self, send: Send, *, headless: bool, shared: bool) -> None:
-        self._send = send
-        self._shared = shared
-        self.headless = headless
-
-    async def send(self, message: Message) -> None:
+    async def send_shared(message: Message) -> None:
         if message["type"] == "http.response.start":
-            if self._shared:
-                message["headers"] = [*message.get("headers", []), *CORS]
-        elif self.headless:
-            message = {**message, "body": b""}
-        await self._send(message)
+            message["headers"] = [*message.get("headers", []), *CORS]
+        await send(message)
+
+    return send_shared
 
 
 def _only_reads(scope: Scope) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from typing import TYPE_CHECKING, Final
 
 from kernelindex.site.api_mount import is_api
@@ -25,6 +26,7 @@ MOST_BODY: Final = 2 * 1024 * 1024
 LEAST_COMPRESSED: Final = 1_024
 COMPRESSION: Final = 4
 COMPRESSIBLE: Final = (b"text/", b"application/json", b"application/problem+json", b"image/svg")
+WEIGHT: Final = re.compile(r"q=([01](?:\.[0-9]{0,3})?)")
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -50,7 +52,7 @@ class Guards:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        answer = _Answer(send, accepts_gzip=_accepts_gzip(scope))
+        answer = _Answer(send, accepts_gzip=accepts_gzip(scope))
         refused = _refusal(scope)
         if refused:
             await _refuse(scope, answer.send, *refused)
@@ -87,8 +89,10 @@ class _Answer:
             return
         if self._start is not None:
             start, self._start = self._start, None
-            if self._accepts_gzip and not message.get("more_body"):
-                _compress(start, message)
+            if not message.get("more_body") and _is_compressible(start, message):
+                _vary(start)
+                if self._accepts_gzip:
+                    _compress(start, message)
             await self._send(start)
         await self._send(message)
 
@@ -98,18 +102,28 @@ def _with_security(headers: Headers) -> Headers:
     return [*headers, *(pair for pair in SECURITY if pair[0] not in present)]
 
 
+def _is_compressible(start: MutableMapping[str, Any], message: Message) -> bool:
+    """Whether a whole body is text, long enough, and not compressed yet."""
+    headers = dict(start["headers"])
+    return (
+        len(message.get("body", b"")) >= LEAST_COMPRESSED
+        and b"content-encoding" not in headers
+        and headers.get(b"content-type", b"").startswith(COMPRESSIBLE)
+    )
+
+
+def _vary(start: MutableMapping[str, Any]) -> None:
+    """Say that the body depends on what the client takes, also to one who takes it plain."""
+    if all(name != b"vary" for name, _ in start["headers"]):
+        start["headers"].append((b"vary", b"Accept-Encoding"))
+
+
 def _compress(start: MutableMapping[str, Any], message: Message) -> None:
-    """Compress a whole body in place where it is text, long enough, and not compressed yet."""
-    body, headers = message.get("body", b""), dict(start["headers"])
-    kind = headers.get(b"content-type", b"")
-    if len(body) < LEAST_COMPRESSED or b"content-encoding" in headers:
-        return
-    if not kind.startswith(COMPRESSIBLE):
-        return
-    message["body"] = gzip.compress(body, COMPRESSION, mtime=0)
-    changed = {b"content-encoding": b"gzip", b"content-length": b"%d" % len(message["body"])}
-    kept = [_weak(*pair) for pair in start["headers"] if pair[0] not in changed]
-    start["headers"] = [*kept, *changed.items(), *_vary(headers)]
+    """Compress a whole body in place."""
+    message["body"] = gzip.compress(message["body"], COMPRESSION, mtime=0)
+    length = (b"content-length", b"%d" % len(message["body"]))
+    kept = [_weak(*pair) for pair in start["headers"] if pair[0] != length[0]]
+    start["headers"] = [*kept, (b"content-encoding", b"gzip"), length]
 
 
 def _weak(name: bytes, value: bytes) -> tuple[bytes, bytes]:
@@ -118,12 +132,20 @@ def _weak(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     return name, b"W/" + value if strong else value
 
 
-def _vary(headers: dict[bytes, bytes]) -> Headers:
-    return [] if b"vary" in headers else [(b"vary", b"Accept-Encoding")]
+def accepts_gzip(scope: Scope) -> bool:
+    """Whether a client takes gzip, and likes it no less than a plain body (RFC 9110, 12.5.3)."""
+    stated = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+    weights: dict[str, float] = {}
+    for part in stated.decode("latin-1").lower().split(","):
+        coding, _, weight = part.partition(";")
+        weights[coding.strip()] = _weight(weight.strip())
+    return 0 < weights.get("gzip", weights.get("*", 0)) >= weights.get("identity", 0)
 
 
-def _accepts_gzip(scope: Scope) -> bool:
-    return any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])
+def _weight(stated: str) -> float:
+    """``q=0.5`` as a number; 1 where nothing is stated, 0 where it is not a weight."""
+    found = WEIGHT.fullmatch(stated or "q=1")
+    return float(found[1]) if found else 0
 
 
 def _refusal(scope: Scope) -> tuple[int, str, str] | None:

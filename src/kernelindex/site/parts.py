@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from kernelindex.api import create_api, feeds
 from kernelindex.settings import public_address
 from kernelindex.site.api_mount import API, ApiMount
+from kernelindex.site.guards import accepts_gzip
 from kernelindex.web.assets import load_assets
 from kernelindex.web.charts.cache import FileCache
 from kernelindex.web.charts.gallery import Gallery
@@ -61,7 +62,7 @@ async def static(request: Request) -> Response:
     headers = {"cache-control": FOREVER, "etag": etag, "vary": "Accept-Encoding"}
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers=headers)
-    if "gzip" in request.headers.get("accept-encoding", ""):
+    if accepts_gzip(request.scope):
         headers["content-encoding"] = "gzip"
         return Response(asset.compressed, headers=headers, media_type=asset.media_type)
     return Response(asset.body, headers=headers, media_type=asset.media_type)

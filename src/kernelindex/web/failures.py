@@ -115,7 +115,7 @@ def show_http_error(request: Request, error: Exception) -> Response:
 
 
 def answer_broken_off(_request: Request, _error: Exception) -> Response:
-    """To a body that ended early: no bug of ours, and no page, since most likely nobody reads it."""
+    """To a body that ended early: no bug of ours, and no page, since hardly anybody reads it."""
     return PlainTextResponse("The request ended before it was whole.\n", status_code=400)
 
 
