@@ -14,6 +14,7 @@ from kernelindex.catalog import Catalog, import_records
 from kernelindex.policy.licensing import read_licensing
 from kernelindex.resolve import ask_text
 from kernelindex.resolve.answer import Answer, Entry
+from kernelindex.resolve.implementation_page import find_implementation, show_implementation
 from kernelindex.resolve.use import read_use
 from kernelindex.site import create_app
 from kernelindex.sources import find_source
@@ -163,3 +164,23 @@ def test_the_pages_say_it(catalog: Catalog, answer: Answer, tmp_path: Path) -> N
     interleaved = answer.best.deployable.picks[3]
     group = words(paths.cohort(interleaved.cohort))
     assert "Best deployable Liger fused MoE 6.34 ms" in group
+
+
+def test_a_page_has_the_conclusion_with_the_files_it_was_read_from(
+    catalog: Catalog, answer: Answer, tmp_path: Path
+) -> None:
+    client = TestClient(create_app(catalog=catalog, cache=tmp_path))
+    slug = entries_of(answer, SONIC)[0].implementation.slug
+    review = show_implementation(catalog, find_implementation(catalog, slug)).review
+    assert review is not None
+    assert (review.by, review.date) == ("The KernelIndex authors", "2026-11-30")
+    assert NVIDIA in review.expression
+    cutlass = next(one for one in review.packages if one.name == "nvidia-cutlass-dsl")
+    assert cutlass.licence == NVIDIA
+    assert cutlass.digest.startswith("sha256:9ed3a0344d6b")
+    page = client.get(paths.implementation(slug)).text
+    assert "nvidia_cutlass_dsl-4.4.2.dist-info/licenses/LICENSE" in page
+    concluding = answer.best.deployable.picks[3].runs[0]
+    every = (entry for cohort in answer.cohorts for entry in cohort.entries)
+    slug = next(one.implementation.slug for one in every if one.run.digest == concluding)
+    assert show_implementation(catalog, find_implementation(catalog, slug)).review is None

@@ -10,6 +10,7 @@ from kernelindex.errors import NotFoundError
 from kernelindex.policy.deployability import checklist
 from kernelindex.resolve.answer import Part
 from kernelindex.resolve.dossier import RunLine  # noqa: TC001 (pydantic reads it)
+from kernelindex.resolve.licence_review import LicenceReview, review_licence
 from kernelindex.resolve.listings import ImplementationLine
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.recipes import import_line, install_line
@@ -67,6 +68,7 @@ class ImplementationDossier(Part):
     restated: bool = Field(False, description="a copy of another project's code, not a release")
     restates: str = Field("", description="whose code it is a copy of")
     uses: tuple[DeviceUse, ...] = Field((), description="deployability on each GPU it ran on")
+    review: LicenceReview | None = Field(None, description="licence concluded by the registry")
     revisions: tuple[ImplementationLine, ...] = Field((), description="others of the same line")
     sources: tuple[str, ...] = Field((), description="sources that told of it")
 
@@ -109,6 +111,7 @@ def show_implementation(catalog: Catalog, row: ImplementationRow) -> Implementat
         restated=bool(line.get("restated")),
         restates=str(line.get("restates") or ""),
         uses=tuple(_use(*one, spec) for one in newest) if spec else (),
+        review=review_licence(spec) if spec else None,
         revisions=tuple(_line(one) for one in others if one.digest != row.digest),
         sources=stored.sources if stored else (),
     )
