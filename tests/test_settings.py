@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kernelindex.settings import data_folder, database_url
+from kernelindex.settings import compiled_folder, data_folder, database_url
 
 HOME = {"HOME": "/home/ada"}
 
@@ -33,6 +33,13 @@ def test_installed_program_uses_the_users_data_folder(tmp_path: Path) -> None:
     assert database_url(
         environ={"HOME": "/home/ada", "XDG_DATA_HOME": "relative"}, cwd=tmp_path
     ) == (expected)
+
+
+def test_compiled_code_lies_beside_the_database(tmp_path: Path) -> None:
+    assert compiled_folder(HOME, tmp_path) == Path("/home/ada/.local/share/kernelindex/compiled")
+    (tmp_path / "src" / "kernelindex").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").touch()
+    assert compiled_folder(HOME, tmp_path) == tmp_path / ".ki" / "compiled"
 
 
 def test_data_folder_follows_the_platform() -> None:

@@ -55,6 +55,15 @@ def sqlite_url(path: Path) -> str:
     return f"sqlite:///{path.expanduser().absolute()}"
 
 
+def compiled_folder(environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Path:
+    """Where trials keep compiled code: ``./.ki/compiled`` in a clone, else the user's data."""
+    here = Path.cwd() if cwd is None else cwd
+    base = (
+        here / ".ki" if is_clone(here) else data_folder(os.environ if environ is None else environ)
+    )
+    return base / "compiled"
+
+
 def is_clone(folder: Path) -> bool:
     """Whether a folder is a checkout of this package's source."""
     return (folder / "src" / "kernelindex").is_dir() and (folder / "pyproject.toml").is_file()

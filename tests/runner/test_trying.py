@@ -13,7 +13,7 @@ from kernelindex.runner.ingest import read_and_judge
 from kernelindex.runner.offers import own_candidate
 from kernelindex.runner.planning import Ask
 from kernelindex.runner.recording import RunnerFacts
-from kernelindex.runner.trying import other_shapes, plan_trial, read_trials
+from kernelindex.runner.trying import other_shapes, plan_trial, read_trials, usual_shapes
 from tests.runner.recording.factories import make_batch
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ def test_the_own_file_comes_first_and_the_installed_ones_beside_it(file: Path) -
         OWN,
         "pytorch/RMSNorm",
         "pytorch/compile/RMSNorm",
-        "liger-benchmark/llama-rms-norm",
     ]
     assert point.passes == ("forward",)
     assert point.draws == ("own", "stress", "uneven")
@@ -102,6 +101,10 @@ def test_other_shapes_are_the_smallest_and_the_largest_with_the_best_rival(file:
     assert [one.axes["hidden"] for one in plan.points] == [1024, 32768]
     assert {one.axes["tokens"] for one in plan.points} == {2048}
     assert [one.id for one in plan.points[0].candidates] == [OWN, "pytorch/RMSNorm"]
+
+
+def test_other_shapes_are_for_devices_unless_asked_for() -> None:
+    assert (usual_shapes("cpu"), usual_shapes("cuda:0")) == (0, 2)
 
 
 def test_a_trial_fits_into_its_time_without_a_study(file: Path) -> None:

@@ -38,10 +38,13 @@ class WorkerError(KernelIndexError):
     code = "worker.failed"
 
 
-def run_here(plan: Plan, folder: Path, *, tell: Tell | None = None) -> None:
+def run_here(
+    plan: Plan, folder: Path, *, tell: Tell | None = None, caches: Path | None = None
+) -> None:
     """Run a plan into ``folder``, or take it up again where it was cut short.
 
-    ``tell`` gets how many generations are done and the worker's newest line. Interrupted,
+    ``tell`` gets how many generations are done and the worker's newest line. In ``caches``
+    code that was compiled is kept for the next batch. Interrupted,
     the worker is asked to stop and the batch keeps what it measured. Raises WorkerError
     where there is no outcome.
     """
@@ -50,7 +53,7 @@ def run_here(plan: Plan, folder: Path, *, tell: Tell | None = None) -> None:
     batch_files.write_atomic(plan_path, plan_to_json(plan).encode())
     log_path = folder.parent / f"{folder.name}.log"
     with log_path.open("ab") as log:
-        worker = _start(plan_path, folder, log.fileno())
+        worker = _start(plan_path, folder, log.fileno(), caches)
         try:
             _follow(worker, folder / batch_files.JOURNAL, log_path, tell)
         except BaseException:
@@ -63,9 +66,10 @@ def run_here(plan: Plan, folder: Path, *, tell: Tell | None = None) -> None:
         )
 
 
-def _start(plan: Path, folder: Path, log: int) -> subprocess.Popen[bytes]:
+def _start(plan: Path, folder: Path, log: int, caches: Path | None) -> subprocess.Popen[bytes]:
     source = str(Path(kernelindex.__file__).parent.parent)
     command = [sys.executable, "-m", WORKER, str(plan), "--out", str(folder)]
+    command += ["--caches", str(caches)] if caches else []
     environment = {**os.environ, "PYTHONPATH": source}
     return subprocess.Popen(
         command,

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from kernelindex.runner.recording import Series
     from kernelindex.runner.standings import Judged
 
-RIVALS = 3
+RIVALS, RIVALS_ON_HOST = 3, 2
+"""Installed candidates beside an own file; on a host each is one more import of torch, thrice."""
+OTHER_SHAPES = 2
 BUDGET_SECONDS = 300.0
 _NUMPY = re.compile(r"^\s*(?:import|from)\s+numpy\b", re.MULTILINE)
 _TORCH = re.compile(r"^\s*(?:import|from)\s+(?:torch|triton)\b", re.MULTILINE)
@@ -126,8 +128,16 @@ def usual_rivals(ask: Ask) -> tuple[str, ...]:
         and (not ask.dtypes or not one.dtypes or ask.dtypes[0] in one.dtypes)
     ]
     trusted = operation.trusted.get(ask.device.partition(":")[0])
-    first = fits[:RIVALS]
+    first = fits[: RIVALS_ON_HOST if ask.device == "cpu" else RIVALS]
     return tuple(first if trusted in first or trusted not in fits else [*first, str(trusted)])
+
+
+def usual_shapes(device: str) -> int:
+    """How many other shapes are tried unasked: none on a host.
+
+    They are published for GPUs: an input of the largest RMSNorm has 256 MiB, three times over.
+    """
+    return 0 if device == "cpu" else OTHER_SHAPES
 
 
 def other_shapes(plan: Plan, rival: str, count: int) -> Plan | None:

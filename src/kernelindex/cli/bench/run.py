@@ -210,14 +210,19 @@ def run_planned(plan: Plan, runner: LocalRunner, *, quiet: bool) -> Path:
     return folder
 
 
-def follow(plan: Plan, folder: Path, *, quiet: bool) -> None:
-    """Run a plan and draw how far it is, where somebody watches."""
+def follow(plan: Plan, folder: Path, *, quiet: bool, caches: Path | None = None) -> None:
+    """Run a plan and draw how far it is, where somebody watches; ``caches`` as ``run_here``."""
     from kernelindex.cli.progress import progress_bar
     from kernelindex.runner.running import run_here
 
     total = len(plan.points) * plan.rules.generations
     with progress_bar("measuring", quiet=quiet) as advance:
-        run_here(plan, folder, tell=lambda done, said: advance(done, total, said[:100]))
+        run_here(
+            plan,
+            folder,
+            tell=lambda done, said: advance(done, total, said[:100]),
+            caches=caches,
+        )
 
 
 def show_published(published: Published, choices: list[Choice], *, as_json: bool) -> None:

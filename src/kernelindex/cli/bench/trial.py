@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.cli.bench.run import follow, run_planned
 from kernelindex.runner.ingest import read_and_judge
 from kernelindex.runner.recording import RunnerFacts
-from kernelindex.runner.trying import other_shapes, plan_trial, read_trials
+from kernelindex.runner.trying import other_shapes, plan_trial, read_trials, usual_shapes
+from kernelindex.settings import compiled_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kernelindex.runner.trying import Trial
 
 NOBODY = RunnerFacts(id="try")
+NO_OTHERS = "other published shapes were left out, as on a CPU they take long: --shapes 2"
 
 
 @dataclass(slots=True)
@@ -54,8 +56,6 @@ class Session:
 
     def run(self, plan: Plan, *, quiet: bool) -> Path:
         """Run one plan; its batch folder."""
-        from dataclasses import replace
-
         from kernelindex.cli.bench.files import with_files
 
         if self.runner is not None:
@@ -63,7 +63,8 @@ class Session:
             folder = run_planned(plan, self.runner, quiet=quiet)
         else:
             folder = self.folder / f"{plan.number:05d}"
-            follow(with_files(plan, folder.parent), folder, quiet=quiet)
+            caches = compiled_folder()
+            follow(with_files(plan, folder.parent), folder, quiet=quiet, caches=caches)
         self.batches.append(folder)
         return folder
 
@@ -84,12 +85,18 @@ def try_here(
     session: Session,
     *,
     against: Sequence[str],
-    shapes: int,
+    shapes: int | None,
     quiet: bool,
     rules: dict[str, Any],
 ) -> tuple[tuple[Trial, ...], Choice, list[Path]]:
-    """Run the trial, then other shapes beside its best rival where it was right."""
+    """Run the trial, then other shapes beside its best rival where it was right.
+
+    ``shapes`` is how many others; None: as many as suit the device.
+    """
     plan, choice = plan_trial(ask, against=against, number=session.number, **rules)
+    if shapes is None:
+        shapes = usual_shapes(ask.device)
+        choice = choice if shapes else replace(choice, notes=(*choice.notes, NO_OTHERS))
     trials = _trials(session.run(plan, quiet=quiet), plan)
     rivals = [rival.id for one in trials for rival in one.rivals[:1]]
     if shapes and trials and all(one.correct for one in trials) and rivals:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--device", default="auto", show_default=True, metavar="DEVICE")
 @click.option(
-    "--shapes", type=click.IntRange(0, 8), default=2, show_default=True,
-    help="Other published shapes to look for where it loses.",
+    "--shapes", type=click.IntRange(0, 8),
+    help="Other published shapes to look for where it loses (2; on a CPU 0).",
 )  # fmt: skip
 @click.option("--rounds", type=click.IntRange(1, 1000), help="Rounds a process.")
 @click.option("--generations", type=click.IntRange(1, 100), help="Fresh processes a candidate.")
@@ -51,7 +51,7 @@ def command(
     passes: tuple[str, ...],
     against: tuple[str, ...],
     device: str,
-    shapes: int,
+    shapes: int | None,
     rounds: int | None,
     generations: int | None,
     publish: bool,

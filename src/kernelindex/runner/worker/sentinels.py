@@ -11,6 +11,7 @@ from kernelindex.runner.worker.replies import read_times
 from kernelindex.stats import median
 
 if TYPE_CHECKING:
+    from kernelindex.runner.plan import Plan
     from kernelindex.runner.worker.bench import Bench
     from kernelindex.runner.worker.processes import Process
 
@@ -18,7 +19,8 @@ WHICH = ("5us", "50us", "500us", "5ms")
 # Calls a round. A call on a CPU takes some 15 ms more to flush the caches.
 _DEVICE_CALLS = {"5us": 50, "50us": 50, "500us": 20, "5ms": 20}
 _HOST_CALLS = {"5us": 8, "50us": 8, "500us": 6, "5ms": 4}
-_ROUNDS = 6
+# A trial on a host waits half as long: its floor is pooled with that of many batches anyway.
+_ROUNDS, _ROUNDS_OF_TRIAL = 6, 3
 
 
 def sample_sentinels(bench: Bench, generation: int) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def _sample_all(
     found: dict[str, dict[str, list[float]]] = {}
     for which in WHICH:
         pair: dict[str, list[float]] = {"a": [], "b": []}
-        for turn in range(min(_ROUNDS, bench.rules.rounds)):
+        for turn in range(min(_rounds(bench.plan), bench.rules.rounds)):
             bench.check_time()
             both = list(zip(("a", "b"), processes, strict=True))
             for name, process in both if turn % 2 == 0 else both[::-1]:
@@ -66,6 +68,10 @@ def _sample_all(
         if pair["a"] and len(pair["a"]) == len(pair["b"]):
             found[which] = pair
     return found
+
+
+def _rounds(plan: Plan) -> int:
+    return _ROUNDS_OF_TRIAL if (plan.purpose, plan.device) == ("try", "cpu") else _ROUNDS
 
 
 def _sample(bench: Bench, process: Process, which: str) -> list[float] | str:
