@@ -11,7 +11,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from kernelindex.site import create_app, http_protocol
-from kernelindex.site.http_protocol import BoundedHttpProtocol
+from kernelindex.site.http_protocol import MOST_HEAD_BYTES, BoundedHttpProtocol
 from tests.support.site import record_runs, starter
 
 HEAD = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\n"
@@ -57,6 +57,28 @@ def test_a_slow_but_whole_request_is_answered(monkeypatch) -> None:
     monkeypatch.setattr(http_protocol, "MOST_HEAD_S", 5.0)
     said = asyncio.run(answer_to(b"GET / HTTP/1.1\r\n", b"host: x\r\nconnection: close\r\n\r\n"))
     assert said.startswith(b"HTTP/1.1 204")
+
+
+def with_head_of(size: int, *, body: bytes = b"") -> bytes:
+    start = b"POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: %d\r\n" % len(body)
+    return start + b"x-long: ".ljust(size - len(start) - 4, b"a") + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (with_head_of(70_000), b"400"),
+        (with_head_of(MOST_HEAD_BYTES + 1), b"400"),
+        (with_head_of(MOST_HEAD_BYTES + 1, body=b"a" * 100_000), b"400"),
+        (with_head_of(MOST_HEAD_BYTES), b"204"),
+        (with_head_of(MOST_HEAD_BYTES - 1, body=b"a" * 100_000), b"204"),
+    ],
+    ids=["70kB", "least", "least-and-body", "most", "most-and-body"],
+)
+def test_a_head_is_bounded_also_where_it_comes_at_once(sent: bytes, status: bytes) -> None:
+    said = asyncio.run(answer_to(sent))
+    assert said.startswith(b"HTTP/1.1 %s " % status)
+    assert said.count(b"HTTP/1.1") == 1
 
 
 def posted(path: str, kind: str) -> bytes:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import asyncio
 
 MOST_HEAD_BYTES: Final = 64 * 1024
+PIECE_BYTES: Final = 1024
+"""How exactly heads are bounded: the system hands over up to 256 KiB, with a whole head in it."""
 MOST_HEAD_S = 10.0
 MOST_BODY_S = 30.0
 """2 MiB, the longest body that is read, at 70 kB a second."""
@@ -42,12 +44,22 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Count what arrives before the headers are complete."""
-        super().data_received(data)
-        if self._in_head and not self.transport.is_closing():
-            self._head_bytes += len(data)
-            if self._head_bytes > MOST_HEAD_BYTES:
-                self.send_400_response("The head of the request is too large.")
+        """Take the data in pieces, and count those that end before the headers do."""
+        for start in range(0, len(data), PIECE_BYTES):
+            if self.transport.is_closing():
+                return
+            piece = data[start : start + PIECE_BYTES]
+            super().data_received(piece)
+            self._count(len(piece))
+
+    def _count(self, arrived: int) -> None:
+        self._head_bytes += arrived
+        if (
+            self._in_head
+            and self._head_bytes >= MOST_HEAD_BYTES
+            and not self.transport.is_closing()
+        ):
+            self.send_400_response("The head of the request is too large.")
 
     def on_message_begin(self) -> None:
         """A new request begins, perhaps on a connection that had others."""
