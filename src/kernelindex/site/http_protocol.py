@@ -50,15 +50,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 return
             piece = data[start : start + PIECE_BYTES]
             super().data_received(piece)
-            self._count(len(piece))
+            self._head_bytes += len(piece)
+            if self._in_head and self._head_bytes >= MOST_HEAD_BYTES:
+                self._refuse_head()
 
-    def _count(self, arrived: int) -> None:
-        self._head_bytes += arrived
-        if (
-            self._in_head
-            and self._head_bytes >= MOST_HEAD_BYTES
-            and not self.transport.is_closing()
-        ):
+    def _refuse_head(self) -> None:
+        if not self.transport.is_closing():
             self.send_400_response("The head of the request is too large.")
 
     def on_message_begin(self) -> None:
