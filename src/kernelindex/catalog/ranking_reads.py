@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, union
 
 from kernelindex.catalog.cohort_queries import (
     FORMS_KEPT,
@@ -136,7 +136,11 @@ class RankingReads(Database):
         operation: str | None = None,
         limit: int = 200,
     ) -> list[ExcludedRow]:
-        """Runs that do not rank, with why: of some cohorts, a shape, or an operation."""
+        """Runs that do not rank, with why: of some cohorts, a shape, or an operation.
+
+        A run without a number is in no cohort: it is of those whose shape, pass and device it
+        was for.
+        """
         equal = {"shape_key": shape_key, "operation": operation}
         values: dict[str, Any] = {name: value for name, value in equal.items() if value is not None}
         query = _excluded(tuple(values), bool(cohort_keys), check_limit(limit))
@@ -152,7 +156,7 @@ def _excluded(equal: tuple[str, ...], of_cohorts: bool, limit: int) -> Prepared:
     facts = derived.run_facts
     conditions = [RUNS.c[name] == bindparam(name) for name in equal]
     if of_cohorts:
-        conditions.append(RUNS.c.cohort_key.in_(bindparam("cohort_keys", expanding=True)))
+        conditions.append(RUNS.c.digest.in_(_runs_of_cohorts()))
     return Prepared(
         select(RUNS.c.digest, RUNS.c.cohort_key, RUNS.c.reasons, facts.c.facts)
         .join(facts, facts.c.digest == RUNS.c.digest)
@@ -160,6 +164,26 @@ def _excluded(equal: tuple[str, ...], of_cohorts: bool, limit: int) -> Prepared:
         .order_by(RUNS.c.digest)
         .limit(limit)
     )
+
+
+def _runs_of_cohorts() -> Any:
+    """Digests of the runs in the bound cohorts, and of those without a number beside them."""
+    keys: Any = bindparam("cohort_keys", expanding=True)
+    inside = select(RUNS.c.digest).where(RUNS.c.cohort_key.in_(keys))
+    same = (
+        (RUNS.c.shape_key == COHORTS.c.shape_key)
+        & (RUNS.c.hardware == COHORTS.c.hardware)
+        & (RUNS.c.timed_pass == COHORTS.c.timed_pass)
+    )
+    joined = COHORTS.join(
+        HEADS, (HEADS.c.key == COHORTS.c.key) & (HEADS.c.version == COHORTS.c.version)
+    ).join(RUNS, same)
+    beside = (
+        select(RUNS.c.digest)
+        .select_from(joined)
+        .where(COHORTS.c.key.in_(keys), RUNS.c.metric.is_(None))
+    )
+    return union(inside, beside)
 
 
 def is_published(digest: Any) -> Any:

@@ -220,7 +220,10 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcludedRow:
-    """One run that does not rank, and why: ``reasons`` is [{code, text}]."""
+    """One run that does not rank, and why: ``reasons`` is [{code, text}].
+
+    ``run_protocol`` is as the protocol of a cohort: {name, version, rules}.
+    """
 
     run_digest: str
     operation: str
@@ -236,6 +239,7 @@ class ExcludedRow:
     value: float | None
     unit: str | None
     reasons: tuple[Json, ...]
+    run_protocol: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ def excluded_row(row: Any) -> ExcludedRow:
         value=facts.primary.value if facts.primary else None,
         unit=facts.primary.unit if facts.primary else None,
         reasons=tuple(orjson.loads(row.reasons)),
+        run_protocol=protocol_json(facts),
     )
 
 

@@ -331,6 +331,14 @@ class Excluded(Part):
 
 
 class Rerun(Part):
+class ExcludedCount(Part):
+    """How many do not count for one reason, or for several together."""
+
+    codes: tuple[str, ...] = Field(description="stable reason codes")
+    text: str = Field(description="the reasons in words")
+    runs: int = Field(description="runs or entries")
+
+
     """A reported number and a controlled run of the same line, shape and pass."""
 
     kind: Literal[
@@ -382,7 +390,12 @@ class Answer(Part):
     nearest: tuple[NearMiss, ...] = Field((), description="near misses, nearest first")
     reruns: tuple[Rerun, ...] = Field((), description="reported numbers beside their reruns")
     neighbours: tuple[Neighbour, ...] = Field((), description="sides of an unmeasured shape")
-    excluded: tuple[Excluded, ...] = Field((), description="runs that do not count, and why")
+    excluded: tuple[Excluded, ...] = Field(
+        (), description="the first 50 runs that do not count, and why; rare reasons first"
+    )
+    excluded_counts: tuple[ExcludedCount, ...] = Field(
+        (), description="all that do not count, by reason"
+    )
     missing: tuple[str, ...] = Field((), description="what is not known, and what would tell")
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.resolve.answer import Answer, Best, Excluded, Slot
+from kernelindex.resolve.answer import Answer, Best, Slot
 from kernelindex.resolve.best import pick_best
 from kernelindex.resolve.blocks import view_blocks
 from kernelindex.resolve.exclusions import exclude, policy_checks
+from kernelindex.resolve.fallen import count_excluded, excluded_of, view_all_excluded
 from kernelindex.resolve.findings import Findings, find
 from kernelindex.resolve.gaps import list_missing, suggest
 from kernelindex.resolve.interpret import Meaning, interpret, view_reading
@@ -18,7 +19,7 @@ from kernelindex.resolve.request import Request, parse_request
 from kernelindex.resolve.reruns import find_reruns
 from kernelindex.resolve.settled import settle
 from kernelindex.resolve.summary import Entries, policy_words, summarise
-from kernelindex.resolve.views import view_cohort, view_excluded
+from kernelindex.resolve.views import view_cohort
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ def _answer(
     shown = findings.fits[: len(shown)]
     settled = settle(findings.fits, bool(findings.near), meaning)
     by_policy = exclude(checks, {row.key: entries.get(row.key, ()) for row in shown})
-    excluded = (*by_policy, *_excluded_runs(catalog, meaning, shown))
+    excluded = (*by_policy, *view_all_excluded(_excluded_runs(catalog, meaning, shown)))
     out = {item.run for item in excluded}
     best = pick_best(shown, entries, lambda entry: entry.run_digest not in out)
     return Answer(
@@ -110,6 +111,7 @@ def _answer(
         reruns=find_reruns(catalog, findings.beside, shown),
         neighbours=view_neighbours(findings.between, entries),
         excluded=excluded[:MAX_EXCLUDED],
+        excluded_counts=count_excluded(excluded),
         missing=list_missing(meaning, findings),
     )
 
@@ -133,8 +135,6 @@ def _excluded_of_operation(catalog: Reads, meaning: Meaning) -> Sequence[Exclude
 
 def _excluded_runs(
     catalog: Reads, meaning: Meaning, shown: Sequence[CohortRow]
-) -> tuple[Excluded, ...]:
+) -> Sequence[ExcludedRow]:
     """Runs that do not rank for these shapes."""
-    keys = tuple(row.key for row in shown)
-    runs = catalog.excluded(keys) if keys else _excluded_of_operation(catalog, meaning)
-    return tuple(map(view_excluded, runs))
+    return excluded_of(catalog, shown) if shown else _excluded_of_operation(catalog, meaning)

@@ -38,7 +38,7 @@ class Standing(Part):
     """Where a run stands in its group."""
 
     text: str = Field(description="such as: 2 of 2, 11.1x behind #1")
-    cohort: str | None = Field(None, description="key of its cohort")
+    cohort: str | None = Field(None, description="key of its cohort, if anything ranks there")
     rank: Range | None = Field(None, description="rank range; absent for an only result")
     entry_count: int = Field(0, description="entries in the cohort")
     only_result: bool = Field(False, description="nothing to rank it against")
@@ -60,7 +60,7 @@ class Identity(Part):
     protocol: str = Field(description="digest of the protocol")
     environment: str = Field(description="digest of the environment")
     comparison_key: str | None = Field(None, description="key for interchange")
-    cohort_key: str | None = Field(None, description="key of the group it is ranked in")
+    cohort_key: str | None = Field(None, description="key of the group it would be ranked in")
     external_id: str | None = Field(None, description="the source's own id")
     aliases: tuple[str, ...] = Field((), description="ids from elsewhere that name it")
 

@@ -8,11 +8,17 @@ from pydantic import Field
 
 from kernelindex.errors import NotFoundError
 from kernelindex.ids import parse_prefix
-from kernelindex.resolve.answer import Best, Cohort, Excluded, Part
+from kernelindex.resolve.answer import Best, Cohort, Excluded, ExcludedCount, Part
 from kernelindex.resolve.best import pick_best
 from kernelindex.resolve.dossier import RecordLine  # noqa: TC001 (pydantic reads it)
+from kernelindex.resolve.fallen import (
+    count_excluded,
+    excluded_of,
+    is_under,
+    view_all_excluded,
+)
 from kernelindex.resolve.run_lines import view_record
-from kernelindex.resolve.views import view_cohort, view_excluded
+from kernelindex.resolve.views import view_cohort
 
 if TYPE_CHECKING:
     from kernelindex.resolve.reads import Reads
@@ -29,6 +35,7 @@ class Group(Part):
     best: Best = Field(description="best reported, verified and deployable of it")
     tolerance: dict[str, Any] = Field(description="below what difference numbers say nothing")
     excluded: tuple[Excluded, ...] = Field((), description="runs that do not rank, and why")
+    excluded_counts: tuple[ExcludedCount, ...] = Field((), description="all of them, by reason")
     records: tuple[RecordLine, ...] = Field((), description="changes of its leader, newest first")
 
 
@@ -47,11 +54,13 @@ def show_group(catalog: Reads, ident: str, *, entries: int = MAX_ENTRIES) -> Gro
     best = {key for slot in row.best.values() for key in slot["entries"][:3]}
     found = catalog.entries((row.key,), first=entries, also=best)
     records = catalog.records({"cohort_key": row.key}, limit=MAX_RECORDS)
-    excluded = catalog.excluded((row.key,))
+    fallen = [one for one in excluded_of(catalog, [row]) if is_under(one, row)]
+    excluded = view_all_excluded(fallen)
     return Group(
         cohort=view_cohort(row, found.get(row.key, ()), limit=entries),
         best=pick_best([row], found, lambda _entry: True),
         tolerance=dict(row.tolerance),
-        excluded=tuple(map(view_excluded, excluded[:MAX_EXCLUDED])),
+        excluded=excluded[:MAX_EXCLUDED],
+        excluded_counts=count_excluded(excluded),
         records=tuple(map(view_record, records.rows)),
     )

@@ -21,7 +21,7 @@ def view_standing(run: RunRow, cohort: CohortRow | None, entries: Sequence[Entry
     """The run's place among the entries of its cohort; a sentence where it has none."""
     entry = next((one for one in entries if one.entry_key == run.entry_key), None)
     if cohort is None or entry is None or run.reasons:
-        return Standing(text=_why_unranked(run), cohort=run.cohort_key)
+        return Standing(text=_why_unranked(run), cohort=cohort.key if cohort else None)
     alone = cohort.only_result
     return Standing(
         text=_place(entry, entries, cohort),

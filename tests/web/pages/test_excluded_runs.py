@@ -6,6 +6,8 @@ import re
 from functools import cache
 from html import unescape
 
+from kernelindex.resolve import ask_text
+from kernelindex.resolve.group import show_group
 from tests.support import shipped
 
 REASONS = {
@@ -74,3 +76,58 @@ def test_the_api_filters_by_the_shown_status_and_says_so() -> None:
     parameters = document["paths"]["/runs"]["get"]["parameters"]
     (status,) = (one for one in parameters if one["name"] == "status")
     assert {"passed", "aborted", "withdrawn"} <= set(status["schema"]["enum"])
+
+
+def test_no_page_of_a_run_leads_to_a_group_that_is_not_there() -> None:
+    site = shipped.client()
+    for row in shipped.all_runs():
+        links = re.findall(r'href="(/cohorts/\w+)"', page(row.digest))
+        assert all(site.get(link).status_code == 200 for link in links)
+        assert bool(links) == (shipped.shipped().cohort(str(row.cohort_key)) is not None)
+    fallen = shipped.withdrawn()[0]
+    compared = site.get(f"/compare?run={fallen[7:19]}&run={shipped.aborted()[0][7:19]}").text
+    assert "/cohorts/" not in compared
+    assert site.get(f"/api/v1/runs/{fallen[7:19]}").json()["standing"]["cohort"] is None
+
+
+ASKED = "moe-mlp tokens=8192 experts=64 gpu:H200"
+
+
+def test_an_answer_lists_every_run_of_the_shape_that_does_not_count() -> None:
+    fallen = {row.digest: row for row in shipped.all_runs() if row.reasons}
+    answer = ask_text(shipped.shipped(), ASKED)
+    listed = {one.run for one in answer.excluded}
+    assert listed == {digest for digest, row in fallen.items() if row.device["family"] == "H200"}
+    assert {*shipped.withdrawn(), *shipped.aborted()} < listed
+    counts = {one.text: one.runs for one in answer.excluded_counts}
+    assert counts["the run did not pass: aborted"] == len(shipped.aborted())
+    assert sum(counts.values()) == len(listed)
+    retracted = [one.run for one in answer.excluded if one.reasons[0].code == "retracted"]
+    assert sorted(retracted) == sorted(shipped.withdrawn())
+
+
+def test_the_page_of_an_answer_counts_by_reason_and_shows_each_reason() -> None:
+    text = read_text(shipped.client().get("/answer", params={"q": ASKED}).text)
+    assert f"{len(shipped.aborted())}: the run did not pass: aborted" in text
+    for reason in set(REASONS.values()):
+        assert f"retracted: {reason}" in text
+
+
+def test_another_pass_or_device_is_not_among_what_is_left_out() -> None:
+    backward = ask_text(shipped.shipped(), f"{ASKED} pass:backward")
+    passes = {row.digest: row.timed_pass for row in shipped.all_runs()}
+    assert {passes[one.run] for one in backward.excluded} == {"backward"}
+    elsewhere = ask_text(shipped.shipped(), ASKED.replace("H200", "H100"))
+    assert not {one.run for one in elsewhere.excluded} & {*shipped.aborted()}
+
+
+def test_a_group_lists_what_was_aborted_under_its_protocol() -> None:
+    rows = {row.digest: row for row in shipped.all_runs()}
+    seen: set[str] = set()
+    for cohort in shipped.shipped().cohorts(families=["H200"], limit=100):
+        group = show_group(shipped.shipped(), cohort.key)
+        for one in group.excluded:
+            assert rows[one.run].protocol == cohort.protocol
+            assert rows[one.run].timed_pass == cohort.timed_pass
+            seen.add(one.run)
+    assert {*shipped.aborted()} <= seen

@@ -126,14 +126,18 @@ def _print_excluded(console: Console, answer: Answer) -> None:
         return
     console.print("\nLeft out", style="bold")
     shown = answer.excluded[:MAX_EXCLUDED]
+    total = sum(one.runs for one in answer.excluded_counts)
+    if total > len(shown):
+        for one in answer.excluded_counts[:MAX_EXCLUDED]:
+            console.print(clean(f"{one.runs}: {one.text}"))
     rows = [
         (short(item.run), clean(item.title), clean("; ".join(r.text for r in item.reasons)))
         for item in shown
     ]
     columns = (Column("run"), Column("what ran", flexible=True), Column("why", flexible=True))
     console.print(build_table(columns, rows))
-    if len(answer.excluded) > len(shown):
-        console.print(f"and {len(answer.excluded) - len(shown)} more", style="dim")
+    if total > len(shown):
+        console.print(f"and {total - len(shown)} more", style="dim")
 
 
 def _print_suggestions(console: Console, answer: Answer) -> None:

@@ -59,6 +59,7 @@ class ComparePage(Page):
     material: tuple[ComparedField, ...] = field(metadata=told("what must be equal to rank"))
     beside: tuple[ComparedField, ...] = field(metadata=told("what else there is to see"))
     tolerance: str = field(metadata=told("where the tolerance of the group is from, with its size"))
+    groups: frozenset[str] = field(metadata=told("keys of their groups in which anything ranks"))
     query: str = field(metadata=told("the parameters that name the runs, for downloads"))
 
 
@@ -90,6 +91,7 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
         material=tuple(one for one in found.fields if one.material),
         beside=tuple(one for one in found.fields if not one.material and one.name != "value"),
         tolerance=_tolerance(catalog, found),
+        groups=_groups(catalog, found),
         query=query,
     )
 
@@ -133,6 +135,7 @@ def _form(asked: tuple[str, ...]) -> ComparePage:
         material=(),
         beside=(),
         tolerance="",
+        groups=frozenset(),
         query="",
     )
 
@@ -154,6 +157,11 @@ def _columns(found: Comparison) -> tuple[ComparedRun, ...]:
             )
         )
     return tuple(columns)
+
+
+def _groups(catalog: Catalog, found: Comparison) -> frozenset[str]:
+    keys = {key for one in found.fields if one.name == "cohort" for key in one.values if key}
+    return frozenset(key for key in keys if catalog.cohort(key))
 
 
 def _tolerance(catalog: Catalog, found: Comparison) -> str:
