@@ -106,6 +106,27 @@ def test_a_public_address_is_used_where_it_is_given(starter: Catalog) -> None:
     assert "Disallow: /answer" in text
 
 
+ABSOLUTE = (
+    "/feeds/records.atom",
+    "/sitemap.xml",
+    "/sitemaps/objects.xml",
+    "/robots.txt",
+    "/llms.txt",
+)
+
+
+@pytest.mark.parametrize("path", ABSOLUTE)
+def test_a_stated_host_is_never_kept_for_others(starter: Catalog, path: str) -> None:
+    asked = {"Host": "evil.example"}
+    unknown = TestClient(Starlette(routes=feeds.routes(starter)))
+    answer = unknown.get(path, headers=asked)
+    assert answer.headers["cache-control"] == "private, max-age=300"
+    known = TestClient(Starlette(routes=feeds.routes(starter, base="https://index.example")))
+    answer = known.get(path, headers=asked)
+    assert answer.headers["cache-control"] == "public, max-age=300"
+    assert "evil.example" not in answer.text
+
+
 def test_llms_txt_names_addresses_that_answer(client: TestClient) -> None:
     text = client.get("/llms.txt").text
     links = [part.partition(")")[0] for part in text.split("](")[1:]]

@@ -23,6 +23,7 @@ from kernelindex.settings import database_url
 from kernelindex.site.guards import Guards
 from kernelindex.site.page_rates import PageRates
 from kernelindex.site.parts import all_routes
+from kernelindex.site.slashes import redirect_slashes
 from kernelindex.web.failures import HANDLERS
 from kernelindex.web.turns import Turns
 
@@ -67,6 +68,7 @@ def create_app(
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
+    redirect_slashes(app.router)
     app.state.catalog = opened
     app.state.turns = Turns(WAITING_TURNS if opened.is_postgresql else 1)
     app.state.threads = anyio.CapacityLimiter(THREADS)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog import Catalog
 
-CACHE = "public, max-age=300"
+MAX_AGE = "max-age=300"
 TEXT = "text/plain; charset=utf-8"
 XML = "application/xml"
 PARAMETERS = (
@@ -35,8 +35,10 @@ PARAMETERS = (
 def routes(catalog: Catalog, *, base: str | None = None) -> list[Route]:
     """``/feeds/records.atom``, ``/sitemap.xml``, ``/sitemaps/…``, ``/robots.txt``, ``/llms.txt``.
 
-    ``base`` is the site's public address, without a slash at its end; else that of the request.
+    ``base`` is the site's public address, without a slash at its end. Where it is not known,
+    addresses begin with the host that the client states, and no shared cache may keep them.
     """
+    cache = f"{'public' if base else 'private'}, {MAX_AGE}"
 
     def records(request: Request) -> Response:
         found = list_records(catalog, **read_query(request, PARAMETERS))
@@ -58,6 +60,9 @@ def routes(catalog: Catalog, *, base: str | None = None) -> list[Route]:
 
     def llms(request: Request) -> Response:
         return _reply(request, texts.llms(_base(request)).encode(), TEXT)
+
+    def _reply(request: Request, body: bytes, media_type: str) -> Response:
+        return reply_bytes(request, body, etag=None, media_type=media_type, cache=cache)
 
     def _base(request: Request) -> str:
         return base or str(request.base_url).rstrip("/")
@@ -88,7 +93,3 @@ def _in_one_state(
 ) -> Response:
     with catalog.snapshot():
         return handler(request)
-
-
-def _reply(request: Request, body: bytes, media_type: str) -> Response:
-    return reply_bytes(request, body, etag=None, media_type=media_type, cache=CACHE)

@@ -41,8 +41,9 @@ MISSING = "The site needs its packages; install them with: pip install 'kernelin
 @click.option(
     "--base-url",
     metavar="URL",
-    help="Address that readers know the site by, for link previews and search engines"
-    " (KI_BASE_URL).",
+    help="Address that readers know the site by, for link previews, search engines and feeds"
+    " (KI_BASE_URL). Without it feeds name the host they were asked of, and no shared cache"
+    " may keep them.",
 )
 @click.option(
     "--rate",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kernelindex.errors import NotFoundError
 from kernelindex.resolve.problems import closest
+from kernelindex.settings import public_address
 from kernelindex.web.context import Page, told
 from kernelindex.web.handling import page_route
 from kernelindex.web.markdown import inline
@@ -94,7 +95,7 @@ def api_address(_catalog: Catalog, request: Request) -> AddressPage:
 
 
 def _origin(request: Request) -> str:
-    return f"{request.url.scheme}://{request.url.netloc}"
+    return public_address() or f"{request.url.scheme}://{request.url.netloc}"
 
 
 def _command(address: AddressView, origin: str) -> str:
