@@ -330,7 +330,6 @@ class Excluded(Part):
     reasons: tuple[Reason, ...] = Field(description="every reason")
 
 
-class Rerun(Part):
 class ExcludedCount(Part):
     """How many do not count for one reason, or for several together."""
 
@@ -339,6 +338,7 @@ class ExcludedCount(Part):
     runs: int = Field(description="runs or entries")
 
 
+class Rerun(Part):
     """A reported number and a controlled run of the same line, shape and pass."""
 
     kind: Literal[
