@@ -146,6 +146,13 @@ def test_search_for_words_of_several_things_finds_each(catalog: Catalog) -> None
     assert catalog.search_text("RÖWSCALE").hits[0].title == "rowscale"
 
 
+def test_what_holds_few_of_the_words_is_suggested_and_no_hit(catalog: Catalog) -> None:
+    few = catalog.search_text("colscale nothinglikeit either")
+    assert (few.hits, few.suggestions[0]) == ((), "colscale")
+    letters = catalog.search_text("c r nothinglikeit")  # each begins a name
+    assert letters.hits == ()
+
+
 def test_search_follows_names_that_change(catalog: Catalog) -> None:
     slugs = {hit.slug for hit in catalog.search_text("fast").hits}
     assert all(slug.startswith("fast-") for slug in slugs)

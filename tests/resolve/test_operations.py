@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from kernelindex.catalog.rows import Found, SearchAnswer, SearchHit
 from kernelindex.resolve.operations import read_operation
 from tests.resolve.factories import FakeCatalog, digest
@@ -46,13 +48,13 @@ def test_a_family_names_its_members() -> None:
 
 
 def test_a_clear_best_hit_is_taken_and_the_others_suggested() -> None:
-    reading = read_operation(Searching(("one", 5.0), ("two", 2.0)), "zz yy")
+    reading = read_operation(Searching(("one", 5.0), ("two", 2.0)), "zzz yyy")
     assert reading.slugs == ("one",)
     assert [item.query for item in reading.suggestions] == ["two"]
 
 
 def test_hits_that_are_as_good_as_each_other_are_all_taken() -> None:
-    reading = read_operation(Searching(("one", 5.0), ("two", 4.9)), "zz yy")
+    reading = read_operation(Searching(("one", 5.0), ("two", 4.9)), "zzz yyy")
     assert reading.slugs == ("one", "two")
 
 
@@ -61,6 +63,25 @@ def test_words_beside_a_known_name_are_said_to_be_unused() -> None:
     assert reading.slugs == ("rms-norm",)
     assert [note.code for note in reading.assumptions] == ["words_unused"]
     assert "zzyyxx" in reading.assumptions[0].text
+
+
+@pytest.mark.parametrize(
+    ("asked", "seen"),
+    [
+        ("a\x1b[31m<script>", r"a\u001b[31m<script>"),
+        ("moe \u202eqqq", r"moe \u202eqqq"),
+        ("a", "a"),
+        ("for the", "for the"),
+        ("<b>", "<b>"),
+    ],
+)
+def test_what_is_no_word_is_unknown_whatever_a_search_finds(asked: str, seen: str) -> None:
+    reading = read_operation(Searching(("vector-sum", 9.0), spellings=("scripts",)), asked)
+    assert reading.slugs == ()
+    (problem,) = reading.problems
+    assert (problem.code, problem.seen) == ("request.operation_unknown", seen)
+    assert problem.text.startswith(f"Got {seen} at /operation;")
+    assert [one.query for one in reading.suggestions] == ["scripts"]
 
 
 def test_an_unknown_name_offers_the_spellings_the_catalog_has() -> None:

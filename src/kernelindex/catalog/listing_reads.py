@@ -32,6 +32,7 @@ KIND_WEIGHT = {"operation": 3.0, "hardware": 2.0, "project": 2.0, "implementatio
 LEAST_SIMILAR = 0.7
 MOST_SUGGESTIONS = 5
 MOST_WORDS = 12
+LEAST_LETTERS = 3
 KNOWN_WEIGHT = 0.25
 """Per factor of ten in runs: enough to order like names, too little to beat a better one."""
 
@@ -125,9 +126,10 @@ class ListingReads(Database):
             return [FacetCount(**row._mapping) for row in conn.execute(query)]
 
     def search_text(self, query: str, limit: int = 20) -> SearchAnswer:
-        """Things whose names hold every word of the query; else those that hold most.
+        """Things whose names hold every word of the query; else those that hold half of them.
 
-        Words that nothing holds come with spellings that exist.
+        Words that nothing holds come with spellings that exist, after those that something
+        holds where nothing holds half.
         """
         words = list(dict.fromkeys(search_index.tokens_of(query)))[:MOST_WORDS]
         if not words:
@@ -136,9 +138,7 @@ class ListingReads(Database):
         with self.reading() as conn:
             rows = search_index.matching(conn, words)
             if not rows:
-                rows = search_index.matching(conn, words, every=False)
-                unknown = [word for word in words if not any(_holds(row, word) for row in rows)]
-                suggestions = _spellings(conn, unknown)
+                rows, suggestions = _next_best(conn, words)
         hits = sorted((_hit(row, words) for row in rows), key=_order)
         return SearchAnswer(hits=tuple(hits[:limit]), suggestions=suggestions)
 
@@ -155,6 +155,19 @@ def _holds(row: Any, word: str) -> bool:
     """Whether a word begins a word of a document."""
     held: bool = row.words.startswith(word) or f" {word}" in row.words
     return held
+
+
+def _next_best(conn: Connection, words: list[str]) -> tuple[list[Any], tuple[str, ...]]:
+    """What holds at least half of the words, and what to search for instead.
+
+    Words of one or two letters begin half of all names and do not count.
+    """
+    telling = [word for word in words if len(word) >= LEAST_LETTERS]
+    found = search_index.matching(conn, telling, every=False) if telling else []
+    held = [word for word in telling if any(_holds(row, word) for row in found)]
+    spellings = _spellings(conn, [word for word in words if word not in held])
+    rows = [row for row in found if 2 * sum(_holds(row, one) for one in held) >= len(telling)]
+    return rows, spellings if rows else (*held, *spellings)[:MOST_SUGGESTIONS]
 
 
 def _operation(row: Any) -> OperationRow:

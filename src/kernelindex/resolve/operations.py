@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,17 @@ from kernelindex.registry.operations import (
 )
 from kernelindex.resolve.answer import Assumption, Suggestion
 from kernelindex.resolve.problems import Problem
+from kernelindex.resolve.query import FILLER
+from kernelindex.text import HIDDEN
 
 if TYPE_CHECKING:
     from kernelindex.catalog.rows import SearchAnswer
     from kernelindex.resolve.reads import Reads
 
 MAX_HITS = 8
+LEAST_LETTERS = 3
+"""Fewer begin half of all names."""
+WORD = re.compile(r"[^\W_]+")
 CLEAR_LEAD = 1.5
 
 
@@ -50,11 +56,21 @@ def read_operation(catalog: Reads, asked: str | None) -> OperationReading:
     if exact is not None:
         return exact
     search = catalog.search_text(asked, limit=MAX_HITS)
+    if not _is_legible(asked):
+        return _unknown(asked, search.suggestions)
     return (
         _words(asked, search)
         or _typo(asked, find_operation(asked).suggestions)
         or _part(asked)
         or _unknown(asked, search.suggestions)
+    )
+
+
+def _is_legible(asked: str) -> bool:
+    """Whether a text can be looked up: nothing in it is hidden, and a word says something alone."""
+    words = WORD.findall(asked.casefold())
+    return not HIDDEN.search(asked) and any(
+        len(word) >= LEAST_LETTERS and word not in FILLER for word in words
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kernelindex.text import show_hidden
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,8 +31,8 @@ class Problem(BaseModel):
     def of(
         cls, code: str, where: str, seen: str, wanted: str, correction: str | None = None
     ) -> Problem:
-        """A problem with its sentence."""
-        seen = seen[:MAX_SEEN]
+        """A problem with its sentence, in which nothing that was given is hidden."""
+        where, seen = show_hidden(where), show_hidden(seen[:MAX_SEEN])
         place = f" at {where}" if where else ""
         hint = f" Did you mean {correction}?" if correction else ""
         text = f"Got {seen}{place}; wanted {wanted}.{hint}"
