@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats as oracle
 
 from kernelindex import stats
 
@@ -104,17 +103,23 @@ class TestStudent:
     @pytest.mark.parametrize("degrees", [1, 2, 2.7, 4, 9, 30, 400])
     @pytest.mark.parametrize("share", [0.001, 0.5, 0.6, 0.95, 0.975, 0.9999])
     def test_quantile_matches_scipy(self, share: float, degrees: float) -> None:
+        from scipy import stats as oracle
+
         expected = oracle.t.ppf(share, degrees)
         found = stats.student_t_quantile(share, degrees)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
     @given(st.floats(-50, 50), st.floats(1, 200))
     def test_tail_matches_scipy(self, t: float, degrees: float) -> None:
+        from scipy import stats as oracle
+
         expected = oracle.t.sf(t, degrees)
         assert stats.student_t_tail(t, degrees) == pytest.approx(expected, rel=1e-8, abs=1e-14)
 
     @pytest.mark.parametrize("t", [1e-5, 1e-7, -1e-8])
     def test_tail_is_exact_near_the_middle(self, t: float) -> None:
+        from scipy import stats as oracle
+
         assert stats.student_t_tail(t, 200.0) - 0.5 == pytest.approx(
             float(oracle.t.sf(t, 200.0)) - 0.5, rel=1e-4
         )
@@ -125,6 +130,8 @@ class TestStudent:
 
     @given(st.floats(0.5, 50), st.floats(0.5, 50), st.floats(0, 1))
     def test_incomplete_beta_matches_scipy(self, a: float, b: float, x: float) -> None:
+        from scipy import stats as oracle
+
         expected = oracle.beta.cdf(x, a, b)
         assert stats.incomplete_beta(a, b, x) == pytest.approx(expected, rel=1e-7, abs=1e-10)
 
@@ -198,6 +205,7 @@ def coverage(clusters: int, trials: int, seed: int) -> float:
     return held / trials
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("clusters", [3, 5, 10])
 def test_interval_covers_the_truth(clusters: int) -> None:
     assert 0.92 <= coverage(clusters, 500, seed=11 + clusters) <= 0.98

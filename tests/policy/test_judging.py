@@ -184,6 +184,7 @@ def test_every_run_is_ranked_or_excluded(runs: list[RunFacts]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_two_thousand_entries_are_judged() -> None:
     random = Random(4)
     runs = [

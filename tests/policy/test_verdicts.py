@@ -219,6 +219,7 @@ class TestAcrossBatches:
         verdict = judge(a, replace(b, rounds=((1.0,) * 8,) * 5, **change))
         assert (verdict.kind, verdict.reasons) == (UNCLEAR, ("no_shared_anchor",))
 
+    @pytest.mark.no_cover
     def test_ten_batches_of_one_candidate_do_not_disagree(self) -> None:
         """Two days, a runner whose batches differ by 0.3 %: at most 5 % of 45 pairs."""
         decisive = 0
@@ -274,6 +275,7 @@ def error_rate(trials: int, ratio: float, wanted: VerdictKind, **noise: float) -
     )  # type: ignore[arg-type]
 
 
+@pytest.mark.no_cover
 def test_identical_code_is_rarely_decisive_and_mostly_same() -> None:
     """A/A at 141 µs with the spread that made its margin of 0.37 %."""
     noise = {"between": 0.0011, "within": 0.001}

@@ -48,6 +48,7 @@ def test_the_bound_is_the_order_statistic_of_the_binomial() -> None:
     assert lower_bound([1.0] * 9) == -math.inf
 
 
+@pytest.mark.no_cover
 def test_equal_ways_are_never_accused_whatever_the_noise() -> None:
     accused = 0
     for seed in range(400):
