@@ -121,6 +121,33 @@ def test_one_day_has_no_order() -> None:
     assert [one.same_day for one in events(OLD, same)] == [True]
 
 
+def test_a_day_changes_the_leader_once_and_never_to_itself() -> None:
+    """Runs of one day in any order of digests: no state between them is told."""
+    day = [run(name, value, "2026-01-01") for name, value in (("a", 90.0), ("b", 92.0))]
+    repeat = run("a", 60.0, "2026-01-01", revision="second")
+    (event,) = events(*day, repeat, OLD)
+    assert (event.leader_run, event.previous) == (repeat.digest, None)
+    assert event.run_digest == repeat.digest
+
+
+def test_revisions_of_one_line_that_are_not_told_apart_lead_together() -> None:
+    again = run("mid", 101.0, "2026-03-01", revision="second")
+    assert history(OLD, MID, again) == history(OLD, MID)
+
+
+def test_a_revision_that_beats_its_own_line_is_a_change() -> None:
+    better = run("mid", 50.0, "2026-03-01", revision="second")
+    *_, last = events(OLD, MID, better)
+    assert (last.leader_run, last.cause) == (better.digest, Cause.NEW_RUN)
+
+
+def test_the_causing_run_is_named_where_the_new_leader_came_earlier() -> None:
+    gone = replace(NEW, superseded_by="sha256:successor")
+    later = run("new", 120.0, "2026-06-01")
+    *_, last = events(OLD, MID, replace(gone, superseded_by=later.digest), later)
+    assert (last.run_digest, last.leader_run) == (NEW.digest, MID.digest)
+
+
 def test_runs_without_a_date_come_last() -> None:
     assert history(OLD, MID, run("when", 10.0, None))[-1] == (None, "new_run", "when")
 

@@ -1,17 +1,19 @@
 """Record events: every change of a cohort's leader, with its cause.
 
-A leader is an entry that leads alone; where several are unbeaten there is none, and a
-cohort of one entry has no record. Events are derived from all runs at once, ordered by
-calendar date and then digest, so the order of import does not matter. A run leaves at the
-date of the run that superseded it, or when it was retracted.
+A leader is an entry that leads alone; where several lines are unbeaten there is none, and a
+cohort of one entry has no record. Events are derived from all runs at once, a calendar date
+at a time, so neither the order of import nor an order invented within a day matters: a day
+changes the leader once or not at all. Only retractions follow what else came that day, for
+what they retract was there. A run leaves at the date of the run that superseded it, or when
+it was retracted. Entries of one line that cannot be told apart lead together, as that line.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.eligibility import Exclusion, exclusions
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from kernelindex.registry.hardware import Product
 
 UNDATED = "9999-99-99"
+RETRACTED = 2
 STANDING = frozenset({"retracted", "superseded"})
 
 
@@ -43,11 +46,11 @@ class RecordEvent:
     """One change of leader.
 
     ``date``        calendar date of the causing run or correction; None where not known
-    ``run_digest``  the run that came or went
+    ``run_digest``  the run that came or went: the new leader's where it came that day
     ``leader``      entry key and ``leader_run`` its representative; None where several
                     are unbeaten, and then ``unbeaten`` names them
     ``previous``    the entry that led before, if one did
-    ``same_day``    another run has the same date, so the order within the day is not known
+    ``same_day``    another run has the same date; their order is not known
     """
 
     date: str | None
@@ -97,18 +100,47 @@ def leader_history(
     if len({entry_key(run) for run in known.values()}) < 2:
         return ()
     steps = _steps(known, retracted_on or {})
-    per_day = Counter(step.date for step in steps if step.arrives)
     board = _Board(tolerance, _direction(known.values()))
     events: list[RecordEvent] = []
-    for step in steps:
-        before = board.leader
+    held: Entry | None = None
+    for _, group in groupby(steps, key=lambda step: (step.date, _is_retraction(step, known))):
+        day = list(group)
         entries_before = board.size
-        board.apply(known[step.digest], arrives=step.arrives)
-        after = board.leader
-        if _key(before) != _key(after):
+        for step in day:
+            board.apply(known[step.digest], arrives=step.arrives)
+        leader = board.leader
+        if _is_change(held, leader, board):
+            step = _causing(day, held, leader, board, known)
             cause = _cause(step, known[step.digest], entries_before)
-            events.append(_event(step, cause, before, board, same_day=per_day[step.date] > 1))
+            same_day = sum(one.arrives for one in day) > 1
+            events.append(_event(step, cause, held, leader, board, same_day=same_day))
+            held = leader
     return tuple(events)
+
+
+def _is_change(held: Entry | None, leader: Entry | None, board: _Board) -> bool:
+    """Whether another line leads, or another entry of the line that alone is first now."""
+    if held is None or leader is None:
+        return held is not leader
+    if held.key == leader.key:
+        return False
+    return held.representative.line.id != leader.representative.line.id or board.leads_alone
+
+
+def _causing(
+    day: Sequence[_Step],
+    held: Entry | None,
+    leader: Entry | None,
+    board: _Board,
+    known: Mapping[str, RunFacts],
+) -> _Step:
+    """The new leader's own run where it came that day, else what moved who leads or led."""
+    held_key = _key(held)
+    first = {leader.key} if leader else {key for key in board.unbeaten if key != held_key}
+    came = [one for one in day if one.arrives and entry_key(known[one.digest]) in first]
+    own = [one for one in came if leader and one.digest == leader.representative.digest]
+    left = [one for one in day if entry_key(known[one.digest]) == held_key]
+    return (own or came or left or list(day))[0]
 
 
 class _Board:
@@ -129,14 +161,29 @@ class _Board:
 
     @property
     def leader(self) -> Entry | None:
-        """The entry that leads alone."""
+        """The entry that leads alone, or the first of several of the one line that leads."""
         if self.size < 2:
             return None
         if self._sampled:
-            best = rank(list(self._entries.values()), self._tolerance).best
-            return best.entry if best else None
+            ranking = rank(list(self._entries.values()), self._tolerance)
+            count = len(ranking.unbeaten)
+            sure = all((one.high or 0) <= count for one in ranking.ranked[:count])
+            return self._first_of_one_line(ranking.unbeaten) if sure else None
         first, second = (self._entries[key] for _, key in self._order[:2])
-        return first if self._tolerance.separates(first.value, second.value) else None
+        if self._tolerance.separates(first.value, second.value):
+            return first
+        return self._first_of_one_line(self.unbeaten) if first.line.id == second.line.id else None
+
+    @property
+    def leads_alone(self) -> bool:
+        """Whether one entry alone is unbeaten."""
+        return len(self.unbeaten) == 1
+
+    def _first_of_one_line(self, unbeaten: Sequence[str]) -> Entry | None:
+        """The first of the unbeaten, where they are of one line and something is behind."""
+        first = [self._entries[key] for key in unbeaten]
+        lines = {entry.line.id for entry in first}
+        return first[0] if len(lines) == 1 and len(first) < self.size else None
 
     @property
     def unbeaten(self) -> tuple[str, ...]:
@@ -201,11 +248,15 @@ def _steps(known: Mapping[str, RunFacts], retracted_on: Mapping[str, str]) -> li
     return sorted(steps, key=lambda step: (step.date, _after_arrival(step, known), step.digest))
 
 
+def _is_retraction(step: _Step, known: Mapping[str, RunFacts]) -> bool:
+    return _after_arrival(step, known) == RETRACTED
+
+
 def _after_arrival(step: _Step, known: Mapping[str, RunFacts]) -> int:
     """Within a day superseded runs go first, then runs come, then retracted ones go."""
     if step.arrives:
         return 1
-    return 0 if known[step.digest].superseded_by is not None else 2
+    return 0 if known[step.digest].superseded_by is not None else RETRACTED
 
 
 def _departure(
@@ -227,9 +278,14 @@ def _cause(step: _Step, run: RunFacts, entries_before: int) -> Cause:
 
 
 def _event(
-    step: _Step, cause: Cause, before: Entry | None, board: _Board, *, same_day: bool
+    step: _Step,
+    cause: Cause,
+    held: Entry | None,
+    leader: Entry | None,
+    board: _Board,
+    *,
+    same_day: bool,
 ) -> RecordEvent:
-    leader = board.leader
     return RecordEvent(
         date=None if step.date == UNDATED else step.date,
         cause=cause,
@@ -237,7 +293,7 @@ def _event(
         leader=_key(leader),
         leader_run=leader.representative.digest if leader else None,
         leader_value=leader.value if leader else None,
-        previous=_key(before),
+        previous=_key(held),
         unbeaten=() if leader else board.unbeaten,
         same_day=same_day,
     )

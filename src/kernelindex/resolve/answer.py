@@ -223,7 +223,9 @@ class CohortHead(Part):
     unbeaten: tuple[str, ...] = Field((), description="keys of the entries no other beats")
     newest_observed: str | None = Field(None, description="date of the newest run")
     tolerance: float | None = Field(
-        None, description="relative size below which reported numbers say nothing"
+        None,
+        description="relative size below which reported numbers say nothing;"
+        " absent where samples tell",
     )
     leader: str = Field("", description="who leads, as a few words")
 

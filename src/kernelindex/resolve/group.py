@@ -18,7 +18,7 @@ from kernelindex.resolve.fallen import (
     view_all_excluded,
 )
 from kernelindex.resolve.run_lines import view_record
-from kernelindex.resolve.views import view_cohort
+from kernelindex.resolve.views import CONTROLLED, view_cohort
 
 if TYPE_CHECKING:
     from kernelindex.resolve.reads import Reads
@@ -33,7 +33,9 @@ class Group(Part):
 
     cohort: Cohort = Field(description="the group with its entries in rank order")
     best: Best = Field(description="best reported, verified and deployable of it")
-    tolerance: dict[str, Any] = Field(description="below what difference numbers say nothing")
+    tolerance: dict[str, Any] = Field(
+        description="below what difference reported numbers say nothing; empty where samples tell"
+    )
     excluded: tuple[Excluded, ...] = Field((), description="runs that do not rank, and why")
     excluded_counts: tuple[ExcludedCount, ...] = Field((), description="all of them, by reason")
     records: tuple[RecordLine, ...] = Field((), description="changes of its leader, newest first")
@@ -59,7 +61,7 @@ def show_group(catalog: Reads, ident: str, *, entries: int = MAX_ENTRIES) -> Gro
     return Group(
         cohort=view_cohort(row, found.get(row.key, ()), limit=entries),
         best=pick_best([row], found, lambda _entry: True),
-        tolerance=dict(row.tolerance),
+        tolerance={} if row.profile == CONTROLLED else dict(row.tolerance),
         excluded=excluded[:MAX_EXCLUDED],
         excluded_counts=count_excluded(excluded),
         records=tuple(map(view_record, records.rows)),

@@ -28,6 +28,8 @@ from kernelindex.resolve.wording import cohort_summary, leader_words
 if TYPE_CHECKING:
     from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 
+CONTROLLED = "controlled"
+"""Profile of groups that samples tell apart, by intervals and margins."""
 _DEVICE_NAMES = frozenset({"label", "product", "product_id", "family", "vendor", "architecture"})
 
 
@@ -70,7 +72,7 @@ def head_fields(row: CohortRow, entries: Sequence[EntryRow]) -> dict[str, Any]:
         "only_result": row.only_result,
         "unbeaten": row.unbeaten,
         "newest_observed": row.newest_observed,
-        "tolerance": row.tolerance.get("relative"),
+        "tolerance": None if row.profile == CONTROLLED else row.tolerance.get("relative"),
         "leader": leader_words(row, entries) if entries else "",
     }
 

@@ -7,14 +7,20 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+from kernelindex.resolve.compare_words import pair_numbers
 from kernelindex.text import show_hidden
 from kernelindex.web import paths
 from kernelindex.web.show import value
 
 if TYPE_CHECKING:
-    from kernelindex.resolve.dossier import ComparedField, Comparison, RunLine
+    from kernelindex.resolve.dossier import ComparedField, Comparison, PairVerdict, RunLine
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#!~&$@])")
+NUMBERS = {
+    "low": "ratio to run 1, lower end of its 95 % interval",
+    "high": "ratio to run 1, upper end of its 95 % interval",
+    "margin": "margin, relative",
+}
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -28,7 +34,7 @@ def to_markdown(comparison: Comparison) -> str:
     lines = [
         "# Comparison of " + " and ".join(_plain(_name(run)) for run in runs),
         "",
-        *(f"- {_plain(one.text)}" for one in comparison.verdicts),
+        *(_bullet(one) for one in comparison.verdicts),
     ]
     if comparison.first_difference:
         lines.append(f"- First material difference: {_plain(comparison.first_difference)}")
@@ -56,7 +62,19 @@ def to_csv(comparison: Comparison) -> str:
     writer.writerow(["verdict against run 1", "no", "no", *verdicts])
     ratios = ["", *(one.ratio or "" for one in comparison.verdicts)]
     writer.writerow(["ratio to run 1", "no", "no", *ratios])
+    for name, said in NUMBERS.items():
+        numbers = [getattr(one, name) for one in comparison.verdicts]
+        if any(number is not None for number in numbers):
+            writer.writerow(
+                [said, "no", "no", "", *("" if one is None else str(one) for one in numbers)]
+            )
     return out.getvalue()
+
+
+def _bullet(pair: PairVerdict) -> str:
+    numbers = pair_numbers(pair)
+    said = f"{pair.text} {numbers.text}." if numbers else pair.text
+    return f"- {_plain(said)}"
 
 
 def _fields(comparison: Comparison) -> list[ComparedField]:

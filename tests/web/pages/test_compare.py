@@ -5,8 +5,15 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
 from starlette.testclient import TestClient
 
+from kernelindex.resolve.compare import compare_runs
+from kernelindex.resolve.dossier import PairVerdict
+from kernelindex.resolve.group import show_group
+from kernelindex.resolve.numbers import significant
+from tests.cli.factories import Terminal
+from tests.support import shipped
 from tests.web.pages.reading import HOSTILE, LIGER, LOOP, links_of, row_of
 
 PAIR = f"run={LIGER}&run={LOOP}"
@@ -84,3 +91,61 @@ def test_each_run_is_held_against_the_first_whatever_the_others_are(site: TestCl
     verdicts = site.get(f"/compare.json?{PAIR}&run={memory}").json()["verdicts"]
     assert [one["verdict"] for one in verdicts] == ["SLOWER", "INCOMPARABLE"]
     assert "Run 3</a>: No verdict" in site.get(f"/compare?{PAIR}&run={memory}").text
+
+
+def verified_pair() -> tuple[str, str, PairVerdict]:
+    """The leader and the second of a verified group, and the verdict on the second."""
+    rows = shipped.shipped().cohorts(families=["H200"], limit=100)
+    row = next(row for row in rows if row.profile == "controlled" and row.entry_count == 5)
+    first, second = shipped.shipped().entries([row.key], first=2)[row.key]
+    found = compare_runs(shipped.shipped(), [first.run_digest, second.run_digest])
+    return first.run_digest[7:19], second.run_digest[7:19], found.verdicts[0]
+
+
+def test_runs_with_samples_show_ratio_interval_margin_and_verdict(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, pair = verified_pair()
+    assert pair.ratio
+    assert pair.low
+    assert pair.high
+    assert pair.margin
+    page = shipped.client().get(f"/compare?run={first}&run={second}").text
+    shown = [
+        "Run 2",
+        significant(pair.ratio, 4),
+        f"{significant(pair.low, 4)} to {significant(pair.high, 4)}",
+        f"{significant(100 * pair.margin, 2)} %",
+        pair.verdict.lower(),
+    ]
+    assert row_of(page, "Run 2") == shown
+    assert "A reported number has no samples" not in page
+    line = f"ratio {shown[1]}, 95 % interval {shown[2]}, margin {shown[3]}: {pair.verdict}"
+    terminal = Terminal(capsys, monkeypatch)
+    printed = terminal.ki("compare", first, second, catalog=shipped.shipped()).out
+    assert line in " ".join(printed.split())
+    sheet = shipped.client().get(f"/compare.csv?run={first}&run={second}").text
+    lines = {row[0]: row[-1] for row in csv.reader(io.StringIO(sheet))}
+    assert lines["ratio to run 1, lower end of its 95 % interval"] == str(pair.low)
+    assert lines["margin, relative"] == str(pair.margin)
+    text = shipped.client().get(f"/compare.md?run={first}&run={second}").text
+    assert f"margin {shown[3]}" in text
+
+
+def test_reported_runs_show_no_interval(site: TestClient) -> None:
+    assert 'id="numbers"' not in site.get(f"/compare?{PAIR}").text
+    assert "95 % interval" not in site.get(f"/compare.csv?{PAIR}").text
+
+
+def test_a_controlled_group_is_told_apart_by_its_margins(site: TestClient) -> None:
+    rows = shipped.shipped().cohorts(families=["H200"], limit=100)
+    row = next(row for row in rows if row.profile == "controlled" and row.entry_count == 5)
+    page = shipped.client().get(f"/cohorts/{row.key[7:19]}").text
+    assert "5.0 % on" not in page
+    entries = show_group(shipped.shipped(), row.key).cohort.entries
+    margins = [significant(100 * one.margin, 2) for one in entries if one.margin]
+    assert f"in the same batch, {min(margins)} to {max(margins)} % at these times" in page
+    head = shipped.client().get(f"/api/v1/cohorts/{row.key[7:19]}").json()
+    assert (head["tolerance"], head["cohort"]["tolerance"]) == ({}, None)
+    reported = next(one for one in rows if one.profile == "source_native")
+    assert "Told apart from" in shipped.client().get(f"/cohorts/{reported.key[7:19]}").text

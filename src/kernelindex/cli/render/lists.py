@@ -9,6 +9,7 @@ from kernelindex.cli.render.pairs import mapping_words
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import is_digest, short
+from kernelindex.resolve.compare_words import pair_numbers
 from kernelindex.resolve.group_words import operation_words
 from kernelindex.resolve.numbers import ratio_text, scale_for
 
@@ -71,6 +72,9 @@ def print_records(console: Console, records: Sequence[RecordLine]) -> None:
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """The sentence, then what differs, then what is equal."""
     console.print(clean(comparison.summary), style="bold")
+    for pair in comparison.verdicts:
+        if numbers := pair_numbers(pair):
+            console.print(f"{short(pair.run)} against {short(pair.against)}: {numbers.text}")
     console.print()
     names = [short(run.digest) for run in comparison.runs]
     columns = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from kernelindex.resolve.group import show_group
+from kernelindex.resolve.numbers import significant
 from kernelindex.web import paths
 from kernelindex.web.charts.figure import Figure, cohort_figure
 from kernelindex.web.context import Page, told
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
+    from kernelindex.resolve.answer import Cohort
     from kernelindex.resolve.group import Group
 
 MOST_ROWS = 200
@@ -31,6 +33,9 @@ class CohortPage(Page):
     group: Group = field(metadata=told("the group with its bests, exclusions and records"))
     rows: Rows = field(metadata=told("its entries as a table"))
     slots: tuple[SlotView, ...] = field(metadata=told("best reported, verified, deployable"))
+    margins: str = field(
+        metadata=told("margins that intervals are held against; empty where none are")
+    )
     figure: Figure | None = field(metadata=told("its chart, where there is something to draw"))
 
 
@@ -48,8 +53,16 @@ def cohort(catalog: Catalog, request: Request) -> CohortPage:
         group=group,
         rows=build_rows(found, most=MOST_ROWS),
         slots=slots(group.best),
+        margins=_margins(found),
         figure=cohort_figure(found) if found.entry_count > 1 else None,
     )
+
+
+def _margins(cohort: Cohort) -> str:
+    """The least and the largest margin against the leader: ``1.9 to 2.7 %``."""
+    found = sorted(100 * one.margin for one in cohort.entries if one.margin is not None)
+    ends = list(dict.fromkeys(significant(one, 2) for one in (*found[:1], *found[-1:])))
+    return f"{' to '.join(ends)} %" if ends else ""
 
 
 routes = [page_route("/cohorts/{key}", cohort)]

@@ -11,7 +11,9 @@ from starlette.responses import Response
 
 from kernelindex.policy.verdicts import REASONS
 from kernelindex.resolve.compare import LEAST, MOST, compare_runs
+from kernelindex.resolve.compare_words import PairNumbers, pair_numbers
 from kernelindex.resolve.numbers import scale_for
+from kernelindex.resolve.views import CONTROLLED
 from kernelindex.web import paths
 from kernelindex.web.asked import several
 from kernelindex.web.comparison_files import to_csv, to_markdown
@@ -44,6 +46,9 @@ class PairWords:
     text: str = field(metadata=told("the verdict, or why there is none"))
     why: str = field(metadata=told("on which ground it is given, in words"))
     run: str = field(metadata=told("path of the run"))
+    numbers: PairNumbers | None = field(
+        metadata=told("ratio, interval and margin, where samples were compared")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,7 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
                 text=_sentence(one),
                 why="; ".join(REASONS.get(code, code.replace("_", " ")) for code in one.reasons),
                 run=paths.run(one.run),
+                numbers=pair_numbers(one),
             )
             for one in found.verdicts
         ),
@@ -165,10 +171,13 @@ def _groups(catalog: Catalog, found: Comparison) -> frozenset[str]:
 
 
 def _tolerance(catalog: Catalog, found: Comparison) -> str:
-    """Where the tolerance of the group is from, with its size; empty across groups."""
+    """Where the tolerance of the group is from, with its size; empty across groups.
+
+    Samples need none: a controlled group has margins.
+    """
     key = next((one.values[0] for one in found.fields if one.name == "cohort"), None)
     row = catalog.cohort(key) if found.comparable and key else None
-    if row is None or not row.tolerance.get("relative"):
+    if row is None or row.profile == CONTROLLED or not row.tolerance.get("relative"):
         return ""
     basis = str(row.tolerance.get("basis") or "").replace("_", " ")
     return basis.replace("%", " %").replace("  %", " %")
