@@ -142,3 +142,13 @@ def test_feeds_answer_conditional_requests_and_refuse_like_the_api(client: TestC
     assert client.get("/llms.txt", headers={"If-None-Match": tag}).status_code == 304
     refused = client.get("/feeds/records.atom?operation=nothing-such")
     assert refused.json()["code"] == "request.operation_unknown"
+
+
+def test_an_entry_leads_to_the_leaders_run_and_says_how_it_was_timed() -> None:
+    """The causing run may be another entry's: the one that made a comparison possible."""
+    regime = "controlled protocol 1, burst, leaf weights"
+    found = line(leader_run="sha256:" + "b" * 64, regime=regime)
+    root = ET.fromstring(build_feed(RecordList(records=(found,)), base=BASE, own="/feed"))
+    links = {one.get("rel"): one.get("href") for one in root.iter(f"{ATOM}link")}
+    assert links["related"] == f"{BASE}/runs/{'b' * 12}"
+    assert title_of(found) == f"fast leads Fused MoE backward on H100 ({regime})"

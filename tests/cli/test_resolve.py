@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,19 +192,20 @@ def test_many_groups_are_an_overview_with_what_sets_them_apart(terminal: Termina
 def test_controlled_groups_of_an_overview_are_told_apart_by_their_regime(
     terminal: Terminal,
 ) -> None:
-    terminal.width(100)
+    terminal.width(160)
     pairs = []
-    for load, gradients, low in (
-        ("burst", "leaf", 1.86e6),
-        ("sustained", "leaf", 2.05e6),
-        ("sustained", "non_leaf", 3.05e6),
+    for load, gradients, version, low in (
+        ("burst", "leaf", "1", 1.86e6),
+        ("sustained", "leaf", "1", 2.05e6),
+        ("sustained", "non_leaf", "1", 3.05e6),
+        ("sustained", "non_leaf", "1, as do-bench-10", 4.05e6),
     ):
         rules = {"load": load, "gradients": gradients, "cache": "cold"}
         row = cohort_row(
-            f"{load} {gradients}",
+            f"{load} {gradients} {version}",
             profile="controlled",
             source="kernelindex-runner",
-            protocol={"name": "kernelindex-runner", "version": "1", "rules": rules},
+            protocol={"name": "kernelindex-runner", "version": version, "rules": rules},
         )
         entry = entry_row(row, evidence="verified", interval={"low": low, "high": low + 6e4})
         pairs.append((row, [entry]))
@@ -211,14 +213,19 @@ def test_controlled_groups_of_an_overview_are_told_apart_by_their_regime(
     pairs += [(row, [entry_row(row)]) for row in reported]
     outcome = terminal.ki("resolve", "fused-moe", "gpu:H100", catalog=FakeCatalog(pairs))
     text = " ".join(outcome.out.split())
-    assert "(controlled) (burst) (leaf weights)" in text
-    assert "(controlled) (sustained) (non-leaf weights)" in text
+    labels = re.findall(r"\(controlled[^)]*\)", text)
+    assert sorted(set(labels)) == [
+        "(controlled as do-bench-10, sustained, non-leaf weights)",
+        "(controlled, burst, leaf weights)",
+        "(controlled, sustained, leaf weights)",
+        "(controlled, sustained, non-leaf weights)",
+    ]
     assert "(kernelindex-runner)" not in text
     assert "(cold)" not in text
-    for interval in ("1.86-1.92", "2.05-2.11", "3.05-3.11"):
+    for interval in ("1.86-1.92", "2.05-2.11", "3.05-3.11", "4.05-4.11"):
         assert interval in text
     levels = [line.split()[-1] for line in outcome.out.splitlines() if "5.75 ms" in line]
-    assert sorted(levels) == ["reported"] * 2 + ["verified"] * 3
+    assert sorted(levels) == ["reported"] * 2 + ["verified"] * 4
 
 
 def test_suggestions_are_commands_to_paste(terminal: Terminal) -> None:

@@ -163,7 +163,7 @@ def number_json(run: RunFacts) -> Json:
         "statistic": primary.statistic if primary else None,
         "unit": primary.unit if primary else None,
         "spread": flat_json(run.spread) if run.spread else None,
-        "interval": flat_json(run.interval) if run.interval else None,
+        "interval": _interval(run),
         "sample_count": run.sample_count,
     }
 
@@ -285,6 +285,7 @@ def _event_row(
         "leader_run": event.leader_run,
         "line": line_json(leader) if leader else None,
         "value": value,
+        "interval": _interval(leader),
         "previous_run": former.digest if former else None,
         "previous_line": line_json(former) if former else None,
         "previous_value": previous,
@@ -305,8 +306,14 @@ def _where(run: RunFacts) -> Json:
         "dtypes": dict(run.shape.dtypes),
         "device": run.device.label or run.device.product,
         "timed_pass": str(run.timed_pass),
+        "profile": str(run.protocol.profile),
+        "protocol": protocol_json(run),
         "source": run.source,
     }
+
+
+def _interval(run: RunFacts | None) -> Json | None:
+    return flat_json(run.interval) if run and run.interval else None
 
 
 def _improvement(run: RunFacts, value: float | None, previous: float | None) -> float | None:

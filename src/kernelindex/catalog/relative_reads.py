@@ -43,6 +43,7 @@ class RelativeEntry:
     revision: str
     line: Json
     implementation: Json
+    interval: Json | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ class RelativeRow:
     timed_pass: str
     source: str
     direction: str | None
+    profile: str
     protocol: Json
     own: tuple[RelativeEntry, ...]
     other: RelativeEntry | None
@@ -234,6 +236,7 @@ def _relative(
         timed_pass=doc["timed_pass"],
         source=doc["source"],
         direction=doc["direction"],
+        profile=doc["profile"],
         protocol=doc["protocol"],
         own=tuple(own[position] for position in sorted(own)),
         other=next(iter(other.values()), None),

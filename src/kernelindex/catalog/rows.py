@@ -303,8 +303,10 @@ class RecordRow:
     """One change of a cohort's leader, with its cause.
 
     ``date``      calendar date; ``same_day`` says that the order within it is not known
+    ``run_digest``  the run that caused the change; ``leader_run`` the new leader's
     ``line``      the new leader's line, None where several are unbeaten (``unbeaten``)
-    ``value``     the new leader's value; ``ratio`` how many times better than the one before
+    ``value``     the new leader's value with its ``interval`` ({low, high}), if it has one;
+                  ``ratio`` how many times better than the one before
     ``current``   whether it is the cohort's last change
     """
 
@@ -318,6 +320,7 @@ class RecordRow:
     leader_run: str | None
     line: Json | None
     value: float | None
+    interval: Json | None
     previous_run: str | None
     previous_line: Json | None
     previous_value: float | None
@@ -333,6 +336,8 @@ class RecordRow:
     dtypes: Json
     device: str
     timed_pass: str
+    profile: str
+    protocol: Json
     source: str
 
 

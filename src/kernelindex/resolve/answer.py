@@ -215,6 +215,7 @@ class CohortHead(Part):
     timed_pass: str = Field(alias="pass", description="timed pass, or unstated")
     profile: str = Field(description="source_native or controlled")
     protocol: ProtocolRef = Field(description="whose rules produced the numbers")
+    regime: str = Field("", description="how it was timed, in words")
     correctness: str = Field("", description="comparator of the correctness policy")
     source: str = Field(description="source slug")
     metric: Metric = Field(description="what is ranked")

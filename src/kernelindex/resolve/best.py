@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from kernelindex.resolve.answer import Best, Pick, Slot
-from kernelindex.resolve.wording import CONTROLLED_LEVELS, cohort_scale, entry_name, listed
+from kernelindex.resolve.wording import (
+    CONTROLLED_LEVELS,
+    cohort_scale,
+    entry_name,
+    half_width,
+    listed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +53,10 @@ def _pick(
         return None
     alone = row.entry_count == 1
     scale = cohort_scale(entries)
-    names = [f"{entry_name(entry, ahead)} {scale.with_unit(entry.value)}" for entry in ahead]
+    names = [
+        f"{entry_name(entry, ahead)} {scale.with_unit(entry.value, half_width(entry))}"
+        for entry in ahead
+    ]
     return Pick(
         cohort=row.key,
         hardware=str(row.device.get("label", "")),

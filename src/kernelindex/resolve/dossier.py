@@ -69,8 +69,10 @@ class Sibling(Part):
     """The same line, shape and device in another pass."""
 
     timed_pass: str = Field(alias="pass", description="timed pass")
+    regime: str = Field("", description="how it was timed, in words")
     run: str = Field(description="digest of the run")
     value: float = Field(description="its value")
+    interval: Spread | None = Field(None, description="95 % interval of the value, if it has one")
     unit: str = Field(description="unit of the value")
 
 
@@ -159,6 +161,7 @@ class RunDossier(Part):
     timed_pass: str = Field(alias="pass", description="timed pass, or unstated")
     profile: str = Field(description="source_native or controlled")
     protocol: ProtocolRef = Field(description="whose rules produced it")
+    regime: str = Field("", description="how it was timed, in words")
     hardware: Hardware = Field(description="device class")
     implementation: ImplementationRef = Field(description="what ran")
     revision: str = Field("", description="revision of what ran")
@@ -247,12 +250,17 @@ class RecordLine(Part):
     operation_title: str = Field("", description="title of the operation")
     axes: dict[str, int] = Field(default_factory=dict, description="axis sizes")
     timed_pass: str = Field(alias="pass", description="timed pass")
+    regime: str = Field("", description="how the group was timed, in words")
     hardware: str = Field(description="label of the device")
     run: str = Field(description="run that caused the change")
+    leader_run: str | None = Field(
+        None, description="the new leader's run, of which the value is; it may have come earlier"
+    )
     leader: str | None = Field(
         None, description="the new leader; absent where several are unbeaten"
     )
     value: float | None = Field(None, description="the new leader's value")
+    interval: Spread | None = Field(None, description="95 % interval of the value, if it has one")
     unit: str | None = Field(None, description="unit of the values")
     previous: str | None = Field(None, description="the leader before")
     previous_value: float | None = Field(None, description="its value")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.resolve.numbers import ratio_text, scale_for
-from kernelindex.resolve.row_words import interval_words
+from kernelindex.resolve.regime import differing_words, timing_of
+from kernelindex.resolve.row_words import half_width, interval_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def open_words(cohorts: Sequence[CohortHead], *, with_protocol: bool = True) -> list[str]:
-    """For each group the operation, axes, dtypes, rules and source in which they differ."""
+    """For each group the operation, axes, dtypes, source and timing in which they differ."""
     several = len({cohort.operation for cohort in cohorts}) > 1
     axes = _differing_axes(cohorts)
     dtypes = len({dtypes_of(cohort) for cohort in cohorts}) > 1
-    protocols = with_protocol and len(set(map(protocol_words, cohorts))) > 1
-    sources = _sources_say_more(cohorts, protocols=protocols)
+    timed = differing_words(list(map(timing_of, cohorts)), with_protocol=with_protocol)
+    sources = _sources_say_more(cohorts, timed)
     return [
         " ".join(
             filter(
@@ -32,12 +33,11 @@ def open_words(cohorts: Sequence[CohortHead], *, with_protocol: bool = True) -> 
                     *(f"{a}={cohort.shape.axes[a]}" for a in axes if a in cohort.shape.axes),
                     dtypes_of(cohort) if dtypes else "",
                     f"({cohort.source})" if sources else "",
-                    f"({protocol_words(cohort)})" if protocols else "",
-                    *(_rule(cohort, rule) for rule in _differing_rules(cohort, cohorts)),
+                    f"({regime})" if regime else "",
                 ],
             )
         )
-        for cohort in cohorts
+        for cohort, regime in zip(cohorts, timed, strict=True)
     ]
 
 
@@ -46,35 +46,10 @@ def _differing_axes(cohorts: Sequence[CohortHead]) -> list[str]:
     return [name for name in names if len({c.shape.axes.get(name) for c in cohorts}) > 1]
 
 
-def protocol_words(cohort: CohortHead) -> str:
-    """The source's harness, or that it was our own controlled protocol."""
-    return "controlled" if cohort.profile == "controlled" else cohort.protocol.name
-
-
-def _sources_say_more(cohorts: Sequence[CohortHead], *, protocols: bool) -> bool:
-    """Whether sources differ, also where the protocol is shown already."""
-    seen = {(protocol_words(one) if protocols else "", one.source) for one in cohorts}
-    return len(seen) > len({protocol for protocol, _ in seen})
-
-
-def _differing_rules(cohort: CohortHead, cohorts: Sequence[CohortHead]) -> list[str]:
-    """Rules that differ between groups of this one's pass and protocol."""
-    own = [one for one in cohorts if _setting(one) == _setting(cohort)]
-    names = dict.fromkeys(name for one in own for name in one.protocol.rules)
-    return [name for name in names if len({one.protocol.rules.get(name) for one in own}) > 1]
-
-
-def _setting(cohort: CohortHead) -> tuple[str, str]:
-    return cohort.timed_pass, protocol_words(cohort)
-
-
-def _rule(cohort: CohortHead, name: str) -> str:
-    value = cohort.protocol.rules.get(name)
-    if not value:
-        return ""
-    if name == "gradients":
-        return f"({value.replace('_', '-')} weights)"
-    return f"({value.replace('_', ' ').replace(',', ', ')})"
+def _sources_say_more(cohorts: Sequence[CohortHead], timed: Sequence[str]) -> bool:
+    """Whether sources differ, also where the timing is said already."""
+    seen = {(regime, one.source) for one, regime in zip(cohorts, timed, strict=True)}
+    return len(seen) > len({regime for regime, _ in seen})
 
 
 def operation_words(operation: str, title: str) -> str:
@@ -121,7 +96,8 @@ def value_words(cohort: Cohort) -> str:
     if not cohort.entries:
         return ""
     primary = cohort.entries[0].run.primary
-    return scale_for([primary.value], primary.unit).with_unit(primary.value)
+    scale = scale_for([primary.value], primary.unit)
+    return scale.with_unit(primary.value, half_width(cohort.entries[0]))
 
 
 def interval_of_leader(cohort: Cohort) -> str:

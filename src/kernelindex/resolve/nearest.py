@@ -10,7 +10,7 @@ from kernelindex.policy.facts import DeviceClass, Shape
 from kernelindex.registry.hardware import PRODUCTS
 from kernelindex.resolve.answer import Difference, NearMiss
 from kernelindex.resolve.matching import differences
-from kernelindex.resolve.views import view_head
+from kernelindex.resolve.views import regime_of, view_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -98,11 +98,20 @@ def _other_rules(row: CohortRow, beside: CohortRow | None) -> Iterator[Differenc
     if row.source != beside.source:
         text = f"source {row.source}"
         yield Difference(field="source", asked=beside.source, found=row.source, text=text)
-    mine, other = str(beside.protocol.get("name")), str(row.protocol.get("name"))
-    if mine != other:
-        yield Difference(field="protocol", asked=mine, found=other, text=f"protocol {other}")
-    elif row.timed_pass == beside.timed_pass:
+    mine, other = regime_of(beside), regime_of(row)
+    same_name = beside.protocol.get("name") == row.protocol.get("name")
+    if same_name and row.timed_pass == beside.timed_pass:
+        yield from _version_difference(beside, row)
         yield from _rule_differences(beside, row)
+    elif mine != other:
+        yield Difference(field="protocol", asked=mine, found=other, text=other)
+
+
+def _version_difference(beside: CohortRow, row: CohortRow) -> Iterator[Difference]:
+    mine, other = (str(one.protocol.get("version") or "not stated") for one in (beside, row))
+    if mine != other:
+        text = f"protocol version {other} instead of {mine}"
+        yield Difference(field="protocol.version", asked=mine, found=other, text=text)
 
 
 def _rule_differences(beside: CohortRow, row: CohortRow) -> Iterator[Difference]:

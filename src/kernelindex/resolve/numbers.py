@@ -11,6 +11,8 @@ from kernelindex.units import format_bytes, format_ratio
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kernelindex.resolve.answer import Spread
+
 _TIME = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _NS_PER = {"ns": 1.0, "s": 1e9}
 DIGITS = 3
@@ -59,6 +61,11 @@ def digits_for(value: float, half_width: float | None) -> int:
     lead = math.floor(math.log10(abs(value)))
     noise = math.floor(math.log10(abs(half_width)))
     return max(2, min(MAX_DIGITS, lead - noise + 1))
+
+
+def half_of(interval: Spread | None) -> float | None:
+    """Half of a 95 % interval, in its own unit; nothing without one."""
+    return (interval.high - interval.low) / 2 if interval else None
 
 
 def significant(value: float, digits: int = DIGITS) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex.resolve.numbers import memory_text, ratio_text, signed_time, significant
+from kernelindex.resolve.numbers import half_of, memory_text, ratio_text, signed_time, significant
+from kernelindex.resolve.regime import regime_parts
 from kernelindex.resolve.wording import short_revision
 
 if TYPE_CHECKING:
@@ -31,19 +32,8 @@ def setting_words(cohort: CohortHead) -> tuple[str, ...]:
     metric = cohort.metric
     timed = "pass not stated" if cohort.timed_pass == "unstated" else cohort.timed_pass
     what = f"{metric.statistic} {metric.metric}"
-    parts = (cohort.hardware.label, timed, *_protocol_words(cohort), what)
-    return tuple(part for part in parts if part)
-
-
-def _protocol_words(cohort: CohortHead) -> tuple[str, ...]:
-    """The source's harness, or our protocol with its regime."""
-    protocol = cohort.protocol
-    if cohort.profile != "controlled":
-        return (protocol.name,)
-    rules = protocol.rules
-    regime = [rules[name] for name in ("cache", "load", "execution") if name in rules]
-    weights = f"{rules['gradients'].replace('_', '-')} weights" if "gradients" in rules else ""
-    return (f"controlled protocol {protocol.version or ''}".rstrip(), *regime, weights)
+    regime = regime_parts(cohort.profile, cohort.protocol)
+    return tuple(part for part in (cohort.hardware.label, timed, *regime, what) if part)
 
 
 def rank_words(entry: Entry, entries: Sequence[Entry]) -> str:
@@ -103,8 +93,7 @@ def is_memory_bound(entries: Sequence[Entry]) -> bool:
 
 def half_width(entry: Entry) -> float | None:
     """Half of the entry's 95 % interval, in the stored unit."""
-    interval = entry.run.interval
-    return (interval.high - interval.low) / 2 if interval else None
+    return half_of(entry.run.interval)
 
 
 def interval_words(entry: Entry, scale: Scale) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.resolve.answer import Primary, Range, ShapeRef
 from kernelindex.resolve.dossier import RecordLine, RunLine
-from kernelindex.resolve.views import view_doubt, view_implementation
+from kernelindex.resolve.views import regime_of, view_doubt, view_implementation, view_spread
 from kernelindex.resolve.withdrawn import shown_status
 
 if TYPE_CHECKING:
@@ -67,10 +67,13 @@ def view_record(row: RecordRow) -> RecordLine:
         operation_title=row.operation_title,
         axes=row.axes,
         timed_pass=row.timed_pass,
+        regime=regime_of(row),
         hardware=row.device,
         run=row.run_digest,
+        leader_run=row.leader_run,
         leader=row.line["title"] if row.line else None,
         value=row.value,
+        interval=view_spread(row.interval, "confidence95"),
         unit=row.unit,
         previous=row.previous_line["title"] if row.previous_line else None,
         previous_value=row.previous_value,

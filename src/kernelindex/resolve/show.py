@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import NotFoundError
 from kernelindex.registry.sources_info import find_source
+from kernelindex.resolve.blocks import pass_rank
 from kernelindex.resolve.dossier import (
     Identity,
     RunDossier,
@@ -19,6 +20,7 @@ from kernelindex.resolve.reruns import reruns_of
 from kernelindex.resolve.run_lines import view_primary, view_shape
 from kernelindex.resolve.standing import dossier_summary, view_ladder, view_standing
 from kernelindex.resolve.views import (
+    regime_of,
     view_doubt,
     view_hardware,
     view_implementation,
@@ -88,6 +90,7 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         timed_pass=run.timed_pass,
         profile=run.profile,
         protocol=view_protocol(run.protocol),
+        regime=regime_of(run),
         hardware=view_hardware(run.device),
         implementation=view_implementation(run.implementation, run.line),
         revision=run.revision,
@@ -125,11 +128,13 @@ def _siblings(run: RunRow, relatives: Sequence[RelativeRow]) -> tuple[Sibling, .
     return tuple(
         Sibling(
             timed_pass=row.timed_pass,
+            regime=regime_of(row),
             run=entry.run_digest,
             value=entry.value,
+            interval=view_spread(entry.interval, "confidence95"),
             unit=entry.unit,
         )
-        for row in relatives
+        for row in sorted(relatives, key=lambda row: (pass_rank(row.timed_pass), regime_of(row)))
         if row.shape_key == run.shape_key
         and row.timed_pass != run.timed_pass
         and row.source == run.source
@@ -186,7 +191,8 @@ def _measurements(spec: Json) -> tuple[Json, ...]:
 def _title(run: RunRow) -> str:
     label = run.device.get("label") or run.device.get("product") or ""
     timed = "" if run.timed_pass == "unstated" else f", {run.timed_pass}"
-    return f"{run.line['title']}: {run.operation_title or run.operation}{timed} on {label}"
+    what = f"{run.line['title']}: {run.operation_title or run.operation}{timed} on {label}"
+    return f"{what} ({regime_of(run)})"
 
 
 def _citation(run: RunRow) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex.policy.facts import LEVELS
+from kernelindex.policy.facts import LEVELS, Profile
 from kernelindex.resolve.dossier import Ladder, Standing
 from kernelindex.resolve.numbers import ratio_text, scale_for
 from kernelindex.resolve.run_lines import view_rank
+from kernelindex.resolve.views import regime_of
 from kernelindex.resolve.withdrawn import shown_status
 from kernelindex.resolve.wording import entry_name, leader_words, line_name
 
@@ -68,11 +69,13 @@ def dossier_summary(run: RunRow, standing: Standing) -> str:
     if run.value is None or run.unit is None:
         said = f"{standing.text[:1].upper()}{standing.text[1:]}"
         return f"{shown_status(run)}: no number to rank. {said}."
-    value = scale_for([run.value], run.unit).with_unit(run.value)
+    half = (run.interval["high"] - run.interval["low"]) / 2 if run.interval else None
+    value = scale_for([run.value], run.unit).with_unit(run.value, half)
     samples = {None: "samples not stated", 1: "one sample"}.get(
         run.sample_count, f"{run.sample_count} samples"
     )
-    what = f"{run.statistic} {run.metric}"
+    regime = f", {regime_of(run)}" if run.profile == Profile.CONTROLLED else ""
+    what = f"{run.statistic} {run.metric}{regime}"
     return f"{value} ({what}, {samples}); {standing.text}. {run.evidence.capitalize()}."
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.policy.facts import Profile
 from kernelindex.resolve.matching import differences
+from kernelindex.resolve.regime import differing_words
+from kernelindex.resolve.views import row_timing
 from kernelindex.resolve.wording import cohort_summary, is_verified, lead_words, line_name, listed
 
 if TYPE_CHECKING:
@@ -45,7 +47,11 @@ def policy_words(
     if not picks:
         said = f"No entry shown here meets {asked}"
     elif len(picks) <= MAX_GROUPS:
-        places = [f"{pick.hardware} {pick.timed_pass}: {pick.text}" for pick in picks]
+        rows = {row.key: row for row in shown}
+        picked = [rows[pick.cohort] for pick in picks]
+        places = [
+            f"{_setting(row, picked)}: {pick.text}" for row, pick in zip(picked, picks, strict=True)
+        ]
         said = f"Best that meets {asked}: {'; '.join(places)}"
     else:
         said = f"{len(picks)} of {len(shown)} groups shown have an entry that meets {asked}"
@@ -123,21 +129,14 @@ def _group(row: CohortRow, entries: Entries, others: Sequence[CohortRow] = ()) -
 
 
 def _setting(row: CohortRow, others: Sequence[CohortRow]) -> str:
-    """Device and pass, and the protocol where another group has the same two."""
+    """Device and pass, and how it was timed where another group has the same two."""
     label, timed = str(row.device.get("label", "")), row.timed_pass
     words = label if timed == "unstated" else f"{label} {timed}"
-    rivals = {
-        _protocol(one)
-        for one in others
-        if (one.device.get("label"), one.timed_pass) == (label, timed)
-    }
-    return f"{words} ({_protocol(row)})" if len(rivals) > 1 else words
-
-
-def _protocol(row: CohortRow) -> str:
-    """The source's harness, or that it was our own controlled protocol."""
-    controlled = row.profile == Profile.CONTROLLED
-    return "controlled" if controlled else str(row.protocol.get("name"))
+    rivals = [one for one in others if (one.device.get("label"), one.timed_pass) == (label, timed)]
+    if row not in rivals:
+        return words
+    regime = differing_words(list(map(row_timing, rivals)))[rivals.index(row)]
+    return f"{words} ({regime})" if regime else words
 
 
 def _nearest(meaning: Meaning, findings: Findings, entries: Entries) -> str:

@@ -22,11 +22,13 @@ from kernelindex.resolve.answer import (
     ShapeRef,
     Spread,
 )
+from kernelindex.resolve.regime import Timing, regime_words
 from kernelindex.resolve.withdrawn import shown_reasons
 from kernelindex.resolve.wording import cohort_summary, leader_words
 
 if TYPE_CHECKING:
-    from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
+    from kernelindex.catalog.relative_reads import RelativeRow
+    from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow, RecordRow, RunRow
 
 CONTROLLED = "controlled"
 """Profile of groups that samples tell apart, by intervals and margins."""
@@ -63,6 +65,7 @@ def head_fields(row: CohortRow, entries: Sequence[EntryRow]) -> dict[str, Any]:
         "timed_pass": row.timed_pass,
         "profile": row.profile,
         "protocol": view_protocol(row.protocol),
+        "regime": regime_of(row),
         "correctness": row.correctness,
         "source": row.source,
         "metric": Metric(
@@ -140,6 +143,16 @@ def view_protocol(protocol: Mapping[str, Any]) -> ProtocolRef:
         version=protocol.get("version"),
         rules={str(name): str(value) for name, value in _pairs(protocol.get("rules") or {})},
     )
+
+
+def regime_of(row: CohortRow | RunRow | RecordRow | RelativeRow) -> str:
+    """How a group or a run was timed, in words."""
+    return regime_words(row.profile, view_protocol(row.protocol))
+
+
+def row_timing(row: CohortRow) -> Timing:
+    """What tells a group from others of its workload, device and pass."""
+    return Timing(row.profile, view_protocol(row.protocol), row.timed_pass)
 
 
 def view_implementation(

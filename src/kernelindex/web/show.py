@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from markupsafe import Markup, escape
 
-from kernelindex.resolve.numbers import scale_for, signed_time, significant
+from kernelindex.resolve.numbers import half_of, scale_for, signed_time, significant
 from kernelindex.text import show_hidden
 from kernelindex.units import format_bytes, format_flops
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kernelindex.resolve.answer import DoubtRef, LimitRef
+    from kernelindex.resolve.answer import DoubtRef, LimitRef, Spread
 
 _WHOLE = re.compile(r"-?[0-9,]*")
 
@@ -40,9 +40,9 @@ def _padded(number: str, rest: str) -> Markup:
 
 
 @lru_cache(maxsize=4096)
-def value(number: float, unit: str) -> str:
-    """One number with the unit that suits it: ``64.0 ms``."""
-    return scale_for([number], unit).with_unit(number)
+def value(number: float, unit: str, interval: Spread | None = None) -> str:
+    """One number with the unit that suits it, in the digits of its interval: ``64.0 ms``."""
+    return scale_for([number], unit).with_unit(number, half_of(interval))
 
 
 def exact(number: float, unit: str) -> str:

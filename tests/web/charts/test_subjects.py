@@ -115,6 +115,7 @@ def event(ordinal: int, run: str, value: float | None, cause: str, day: str) -> 
         leader_run=None if value is None else run,
         line=None if value is None else {"id": run, "title": run.upper()},
         value=value,
+        interval=None,
         previous_run=None,
         previous_line=None,
         previous_value=None,
@@ -130,6 +131,8 @@ def event(ordinal: int, run: str, value: float | None, cause: str, day: str) -> 
         dtypes={},
         device="H100",
         timed_pass="backward",
+        profile="source_native",
+        protocol={"name": "Liger-Kernel benchmark scripts", "version": None, "rules": {}},
         source="liger-kernel-bench",
     )
 

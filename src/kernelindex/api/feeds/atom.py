@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from kernelindex.api.feeds.markup import add, to_bytes
-from kernelindex.resolve.numbers import ratio_text, scale_for
+from kernelindex.resolve.numbers import half_of, ratio_text, scale_for
 
 if TYPE_CHECKING:
     from kernelindex.resolve.dossier import RecordLine, RecordList
@@ -36,10 +36,11 @@ def build_feed(records: RecordList, *, base: str, own: str) -> bytes:
 
 
 def title_of(line: RecordLine) -> str:
-    """Such as "Liger fused MoE leads moe-mlp backward on H100 SXM5 80GB"."""
+    """Who leads, and the group: operation, pass, device and how it was timed."""
     who = f"{line.leader} leads" if line.leader else "Several lead"
     timed = "" if line.timed_pass == "unstated" else f" {line.timed_pass}"
-    return f"{who} {line.operation_title or line.operation}{timed} on {line.hardware}"
+    regime = f" ({line.regime})" if line.regime else ""
+    return f"{who} {line.operation_title or line.operation}{timed} on {line.hardware}{regime}"
 
 
 def summary_of(line: RecordLine) -> str:
@@ -55,15 +56,17 @@ def _change(line: RecordLine) -> str:
     if line.value is None or line.unit is None:
         return ""
     scale = scale_for([line.value, line.previous_value or line.value], line.unit)
+    value = scale.with_unit(line.value, half_of(line.interval))
     if line.previous is None or line.previous_value is None:
-        return scale.with_unit(line.value)
+        return value
     before = f"{scale.with_unit(line.previous_value)} of {line.previous}"
     ratio = f", {ratio_text(line.ratio)}" if line.ratio else ""
-    return f"{scale.with_unit(line.value)} after {before}{ratio}"
+    return f"{value} after {before}{ratio}"
 
 
 def _add_entry(root: ET.Element, line: RecordLine, base: str) -> None:
     cohort, run = line.cohort.removeprefix("sha256:"), line.run.removeprefix("sha256:")
+    related = (line.leader_run or line.run).removeprefix("sha256:")
     entry = add(root, "entry")
     add(entry, "title", title_of(line))
     add(entry, "id", f"{AUTHORITY}:record:{cohort}:{run}:{line.date or 'undated'}:{line.cause}")
@@ -72,7 +75,11 @@ def _add_entry(root: ET.Element, line: RecordLine, base: str) -> None:
     add(
         entry,
         "link",
-        attributes={"rel": "related", "href": f"{base}/runs/{run[:LINK_DIGITS]}", "title": "run"},
+        attributes={
+            "rel": "related",
+            "href": f"{base}/runs/{related[:LINK_DIGITS]}",
+            "title": "run",
+        },
     )
     add(entry, "updated", _instant(line.date or UNDATED))
     add(entry, "summary", summary_of(line))

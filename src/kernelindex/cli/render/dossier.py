@@ -11,7 +11,7 @@ from kernelindex.cli.render.pairs import mapping_words, print_list, print_pairs
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import short
-from kernelindex.resolve.numbers import memory_text, scale_for, significant
+from kernelindex.resolve.numbers import half_of, memory_text, scale_for, significant
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -174,7 +174,11 @@ def _print_siblings(console: Console, run: RunDossier) -> None:
     if not run.siblings:
         return
     scale = scale_for([s.value for s in run.siblings], run.siblings[0].unit)
-    lines = [f"{s.timed_pass}: {scale.with_unit(s.value)}  {short(s.run)}" for s in run.siblings]
+    lines = [
+        f"{s.timed_pass}, {s.regime}: {scale.with_unit(s.value, half_of(s.interval))}"
+        f"  {short(s.run)}"
+        for s in run.siblings
+    ]
     print_list(console, "Other passes", lines)
 
 

@@ -11,7 +11,7 @@ from kernelindex.cli.terminal import clean
 from kernelindex.ids import is_digest, short
 from kernelindex.resolve.compare_words import pair_numbers
 from kernelindex.resolve.group_words import operation_words
-from kernelindex.resolve.numbers import ratio_text, scale_for
+from kernelindex.resolve.numbers import half_of, ratio_text, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +56,7 @@ def print_records(console: Console, records: Sequence[RecordLine]) -> None:
     """Changes of leader, newest first."""
     columns = (
         Column("date"),
+        Column("run"),
         Column("leader, and the one before", flexible=True),
         Column("value", "right"),
         Column("by", "right"),
@@ -95,13 +96,19 @@ def _record(record: RecordLine, *, wide: bool) -> tuple[str, ...]:
     workload = operation_words(record.operation, record.operation_title)
     return (
         f"{record.date or 'undated'}{'*' if record.same_day else ''}",
+        short(record.leader_run or record.run),
         f"{leader}\n  {clean(record.previous)}" if record.previous else leader,
-        scale.with_unit(record.value) if record.value else "",
+        scale.with_unit(record.value, half_of(record.interval)) if record.value else "",
         ratio_text(record.ratio) if record.ratio else "",
         clean(f"{workload} {mapping_words(record.axes)}"),
-        clean(f"{record.hardware} {record.timed_pass}".replace(" unstated", "")),
+        clean(_place(record)),
         clean(record.cause.replace("_", " ")) if wide else "",
     )
+
+
+def _place(record: RecordLine) -> str:
+    timed = "" if record.timed_pass == "unstated" else f" {record.timed_pass}"
+    return f"{record.hardware}{timed}" + (f", {record.regime}" if record.regime else "")
 
 
 def _rank(run: RunLine) -> str:

@@ -200,7 +200,7 @@ def _step(line: RecordLine, levels: Mapping[str, str]) -> RecordStep:
         date=_day(line.date),
         leader=line.leader,
         value=line.value,
-        level=levels.get(line.run, ""),
+        level=levels.get(line.leader_run or line.run, ""),
         retracts=line.cause == "retraction",
         same_day=line.same_day,
     )

@@ -121,7 +121,7 @@ def records_of(catalog: Reads, key: str, frame: Frame = WIDE) -> Drawn | None:
     runs = {event.leader_run or "" for event in found} - {""}
     known = {digest: catalog.run(digest) for digest in runs}
     levels = {
-        event.run_digest: known_run.evidence
+        event.leader_run or "": known_run.evidence
         for event in found
         if (known_run := known.get(event.leader_run or "")) is not None
     }
