@@ -15,6 +15,10 @@ class Run:
         row = cohort_row("own")
         self.axes = row.axes
         self.timed_pass = row.timed_pass
+        self.source = row.source
+        self.profile = row.profile
+        self.protocol = row.protocol
+        self.cohort_key = row.key
 
 
 def run() -> RunRow:
@@ -22,8 +26,8 @@ def run() -> RunRow:
 
 
 def relative(row: CohortRow, own: EntryRow | None, other: EntryRow | None) -> RelativeRow:
-    names = ("key", "shape_key", "axes", "timed_pass", "source", "direction", "protocol")
-    fields: dict[str, Any] = {name: getattr(row, name) for name in names}
+    names = ("key", "shape_key", "axes", "timed_pass", "source", "direction", "profile")
+    fields: dict[str, Any] = {name: getattr(row, name) for name in (*names, "protocol")}
     return RelativeRow(**fields, own=(own,) if own else (), other=other)
 
 
@@ -62,3 +66,13 @@ def test_one_point_is_no_dependence() -> None:
     rows = [cohort_row(str(e), axes={**RECORD, "experts": e}) for e in (8, 64)]
     found = [relative(rows[0], loop_row(rows[0]), None), relative(rows[1], None, None)]
     assert view_gaps(run(), found) == ()
+
+
+def test_another_load_is_no_point_and_one_size_is_said_once() -> None:
+    """Burst and sustained at 64 experts, and a copy of the own cohort: one size, no dependence."""
+    own, copy = cohort_row("own"), cohort_row("copy")
+    rules = {**own.protocol.get("rules", {}), "load": "burst"}
+    burst = cohort_row("burst", protocol={**own.protocol, "rules": rules})
+    other = cohort_row("other", axes={**RECORD, "experts": 8}, protocol=burst.protocol)
+    rows = [own, copy, burst, other]
+    assert view_gaps(run(), [relative(r, loop_row(r), entry_row(r)) for r in rows]) == ()

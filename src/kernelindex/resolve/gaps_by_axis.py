@@ -9,7 +9,7 @@ from kernelindex.resolve.numbers import ratio_text
 from kernelindex.resolve.wording import line_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kernelindex.catalog.relative_reads import RelativeRow
     from kernelindex.catalog.rows import RunRow
@@ -22,25 +22,37 @@ def view_gaps(run: RunRow, relatives: Sequence[RelativeRow]) -> tuple[Gap, ...]:
     """A gap for each axis on which this line and another were measured at two sizes or more."""
     gaps = []
     for axis, rows in sorted(_sweeps(run, relatives).items()):
-        points = [
-            point
-            for row in sorted(rows, key=lambda row: row.axes[axis])
-            if (point := _point(row, axis))
-        ]
+        points = list(_points(run, rows, axis))
         if len(points) >= MIN_POINTS:
             gaps.append(Gap(axis=axis, points=tuple(points), text=_text(axis, points)))
     return tuple(gaps)
 
 
 def _sweeps(run: RunRow, relatives: Sequence[RelativeRow]) -> dict[str, list[RelativeRow]]:
-    """Cohorts of the run's pass by the axis in which they differ; its own is on every axis."""
+    """Cohorts timed as the run's own by the axis in which they differ; it is on every axis."""
     found: dict[str, list[RelativeRow]] = {}
     for row in relatives:
-        if row.timed_pass == run.timed_pass and row.axes.keys() == run.axes.keys():
+        if _timed_alike(run, row) and row.axes.keys() == run.axes.keys():
             axes = [name for name in run.axes if row.axes[name] != run.axes[name]]
             for name in axes or run.axes:
                 found.setdefault(name, []).append(row)
     return found
+
+
+def _timed_alike(run: RunRow, row: RelativeRow) -> bool:
+    """Whether pass, source and the whole protocol, its load and gradients included, are equal."""
+    own = (run.timed_pass, run.source, run.profile, run.protocol)
+    return own == (row.timed_pass, row.source, row.profile, row.protocol)
+
+
+def _points(run: RunRow, rows: Sequence[RelativeRow], axis: str) -> Iterator[GapPoint]:
+    """One point a size in order; where several cohorts have a size, the run's own counts."""
+    said: set[int] = set()
+    for row in sorted(rows, key=lambda row: (row.axes[axis], row.key != run.cohort_key, row.key)):
+        point = None if row.axes[axis] in said else _point(row, axis)
+        if point is not None:
+            said.add(point.value)
+            yield point
 
 
 def _point(row: RelativeRow, axis: str) -> GapPoint | None:
