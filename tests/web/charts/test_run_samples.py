@@ -10,6 +10,7 @@ import pytest
 from kernelindex.web.charts.adapters import samples_input
 from kernelindex.web.charts.chart import Chart
 from kernelindex.web.charts.samples import samples_chart
+from tests.web.charts.factories import words
 
 ROUNDS = [[2_217_000, 2_184_000, 2_191_000], [2_187_000, 2_293_000, 2_177_000]]
 
@@ -36,6 +37,17 @@ def test_every_round_is_a_dot_in_the_strip_of_its_process() -> None:
     assert isinstance(chart, Chart)
     assert "Ours" in chart.title
     assert len(chart.table.rows) == 6
+
+
+def test_medians_of_rounds_are_not_called_samples() -> None:
+    data = samples_input(dossier({"roundMediansNs": ROUNDS}))
+    assert data is not None
+    chart = samples_chart(data)
+    assert isinstance(chart, Chart)
+    assert "6 round medians" in words(chart)
+    assert chart.alt == "6 round medians in 2 generations, median 2.19 ms."
+    assert "sample" not in chart.alt + " ".join(words(chart))
+    assert chart.table.columns == ("generation", "round", "latency (ns), round median")
 
 
 @pytest.mark.parametrize("timing", [{}, {"roundMediansNs": []}])

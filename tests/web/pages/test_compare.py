@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,6 +13,8 @@ from kernelindex.resolve.compare import compare_runs
 from kernelindex.resolve.dossier import PairVerdict
 from kernelindex.resolve.group import show_group
 from kernelindex.resolve.numbers import significant
+from kernelindex.web.charts.chart import NotDrawn
+from kernelindex.web.charts.subjects import chart_of
 from tests.cli.factories import Terminal
 from tests.support import shipped
 from tests.web.pages.reading import HOSTILE, LIGER, LOOP, links_of, row_of
@@ -149,3 +152,30 @@ def test_a_controlled_group_is_told_apart_by_its_margins(site: TestClient) -> No
     assert (head["tolerance"], head["cohort"]["tolerance"]) == ({}, None)
     reported = next(one for one in rows if one.profile == "source_native")
     assert "Told apart from" in shipped.client().get(f"/cohorts/{reported.key[7:19]}").text
+
+
+def test_two_runs_with_rounds_are_laid_over_each_other() -> None:
+    first, second, pair = verified_pair()
+    site = shipped.client()
+    page = site.get(f"/compare?run={first}&run={second}").text
+    (drawn,) = set(re.findall(r'<img class="chart" src="([^"]+)"', page))
+    assert drawn.startswith("/charts/ecdf/")
+    assert drawn.endswith(f".svg?of={first}/{second}")
+    assert "The ranges of their round medians do not overlap." in page
+    answer = site.get(drawn.replace(".svg", ".csv"))
+    rows = list(csv.reader(io.StringIO(answer.text)))
+    assert rows[0] == ["run", "latency (ns), round median", "share at or under"]
+    stated = [
+        shipped.shipped().manifest(digest).document["spec"]["timing"]["roundMediansNs"]  # type: ignore[union-attr]
+        for digest in (pair.against, pair.run)
+    ]
+    every = [sorted(value for process in one for value in process) for one in stated]
+    assert [float(row[1]) for row in rows[1:]] == [*every[0], *every[1]]
+
+
+def test_runs_without_rounds_are_not_drawn(site: TestClient) -> None:
+    assert "/charts/ecdf/" not in site.get(f"/compare?{PAIR}").text
+    drawn = chart_of(
+        shipped.shipped(), "ecdf", "/".join(one[7:19] for one in shipped.aborted()[:2])
+    )
+    assert isinstance(drawn, NotDrawn)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kernelindex.ids import short
 from kernelindex.registry.hardware import load_products
 from kernelindex.web.charts.cohort import CohortEntry, CohortInput, Floor
+from kernelindex.web.charts.ecdf import EcdfInput, SampleSet
 from kernelindex.web.charts.limit_bar import LimitInput
 from kernelindex.web.charts.roofline import Roof, RooflineInput, RooflinePoint
-from kernelindex.web.charts.samples import Generation, SamplesInput
+from kernelindex.web.charts.samples import ROUND_MEDIAN, Generation, SamplesInput
 from kernelindex.web.charts.staircase import RecordsInput, RecordStep
 from kernelindex.web.charts.sweep import SweepInput, SweepLine, SweepPoint
 from kernelindex.web.charts.words import (
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from kernelindex.registry.hardware import Product
     from kernelindex.resolve.answer import Cohort, Entry, Spread
-    from kernelindex.resolve.dossier import RecordLine, RunDossier
+    from kernelindex.resolve.dossier import RecordLine, RunDossier, RunLine
 
 CONTROLLED = frozenset({"verified", "replicated"})
 UNRESOLVED = frozenset({"SAME", "UNCLEAR"})
@@ -123,7 +125,44 @@ def samples_input(dossier: RunDossier) -> SamplesInput | None:
         metric="latency",
         unit="ns",
         generations=tuple(Generation(values=tuple(map(float, one))) for one in rounds),
+        dot=ROUND_MEDIAN,
     )
+
+
+def ecdf_input(runs: Sequence[RunLine], specs: Sequence[Mapping[str, Any]]) -> EcdfInput | None:
+    """The round medians of two controlled runs; None where one of them states none.
+
+    ``specs`` are the claims of the runs' manifests, in the order of the runs.
+    """
+    rounds = [(spec.get("timing") or {}).get("roundMediansNs") or () for spec in specs]
+    if len(runs) != 2 or not all(rounds):
+        return None
+    names = [run.implementation.title for run in runs]
+    if names[0] == names[1]:
+        names = [f"{run.implementation.title}, run {short(run.digest)}" for run in runs]
+    sets = [
+        SampleSet(name, tuple(float(value) for process in one for value in process))
+        for name, one in zip(names, rounds, strict=True)
+    ]
+    settings = dict.fromkeys(map(_line_setting, runs))
+    return EcdfInput(
+        title=f"{names[0]} and {names[1]}: medians of rounds",
+        setting=" | ".join(settings),
+        source=" ".join(
+            dict.fromkeys(source_note(run.source, key=run.digest, kind="run") for run in runs)
+        ),
+        metric="latency",
+        unit="ns",
+        first=sets[0],
+        second=sets[1],
+        dot=ROUND_MEDIAN,
+    )
+
+
+def _line_setting(run: RunLine) -> str:
+    timed = "" if run.timed_pass == "unstated" else f", {run.timed_pass}"
+    what = run.operation_title or run.operation
+    return f"{what}{timed}, on {run.hardware} · {shape_words(run.operation, run.shape)}"
 
 
 def _setting(dossier: RunDossier) -> str:

@@ -1,4 +1,4 @@
-"""ECDF: two sets of samples as shares of samples at or under each value."""
+"""ECDF: two sets of timings as shares of them at or under each value."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kernelindex.web.charts.layers import (
     text_row,
     texts,
 )
+from kernelindex.web.charts.samples import SAMPLE
 from kernelindex.web.charts.scales import LOG_BEYOND, Extent, ticks
 from kernelindex.web.charts.text import clean_text, fit_text
 
@@ -42,7 +43,10 @@ class SampleSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EcdfInput:
-    """Two runs whose samples are laid over each other."""
+    """Two runs whose timings are laid over each other.
+
+    ``dot`` is what each timing is, in the singular: a sample, or the median of a round.
+    """
 
     title: str
     setting: str
@@ -51,6 +55,7 @@ class EcdfInput:
     unit: str
     first: SampleSet
     second: SampleSet
+    dot: str = SAMPLE
 
 
 def ecdf_chart(data: EcdfInput, frame: Frame = WIDE) -> Chart | NotDrawn:
@@ -123,7 +128,7 @@ def _layers(data: EcdfInput, scale: Scale) -> list[Layer]:
         middle = {"x": stats.median(one.values) / scale.divisor, "y": 0.5}
         found.append(dots(dot, [middle], x.of("x"), y.of("y")))
     heading = text_row(
-        MARGIN - LEFT, -17, "share of samples at or under each time; dots at medians"
+        MARGIN - LEFT, -17, f"share of {data.dot}s at or under each time; dots at medians"
     )
     return [*found, texts("mark-label", [heading])]
 
@@ -146,7 +151,7 @@ def _alt(data: EcdfInput, scale: Scale) -> str:
     said = f"{names[0]} {scale.with_unit(first)}, {names[1]} {scale.with_unit(second)}{ratio}"
     return (
         f"Medians: {said}. "
-        f"The ranges of their samples {'overlap' if overlap else 'do not overlap'}."
+        f"The ranges of their {data.dot}s {'overlap' if overlap else 'do not overlap'}."
     )
 
 
@@ -156,4 +161,5 @@ def _table(data: EcdfInput) -> Table:
         for one in (data.first, data.second)
         for rank, value in enumerate(sorted(one.values))
     ]
-    return Table.of(("run", f"{data.metric} ({data.unit})", "share at or under"), rows)
+    said = "" if data.dot == SAMPLE else f", {data.dot}"
+    return Table.of(("run", f"{data.metric} ({data.unit}){said}", "share at or under"), rows)

@@ -14,10 +14,11 @@ from kernelindex.web.charts.adapters import (
 )
 from kernelindex.web.charts.chart import NARROW, WIDE, Chart
 from kernelindex.web.charts.cohort import cohort_chart
+from kernelindex.web.charts.ecdf import ecdf_chart
 from kernelindex.web.charts.gallery import address_of
 from kernelindex.web.charts.limit_bar import limit_chart
 from kernelindex.web.charts.samples import samples_chart
-from kernelindex.web.charts.subjects import chart_of
+from kernelindex.web.charts.subjects import chart_of, pair_input
 from kernelindex.web.charts.sweep import sweep_chart
 from kernelindex.web.charts.words import KEY_DIGITS
 from kernelindex.web.context import told
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kernelindex.resolve.answer import Cohort
-    from kernelindex.resolve.dossier import RunDossier
+    from kernelindex.resolve.dossier import RunDossier, RunLine
     from kernelindex.resolve.reads import Reads
     from kernelindex.web.charts.chart import Frame, Kind, NotDrawn, Table
 
@@ -85,6 +86,13 @@ def samples_figure(dossier: RunDossier) -> Figure | None:
     """The figure of a controlled run's rounds; None where it states none."""
     data = samples_input(dossier)
     return _figure(partial(samples_chart, data), _short(dossier.identity.run)) if data else None
+
+
+def pair_figure(catalog: Reads, runs: Sequence[RunLine]) -> Figure | None:
+    """The figure of two controlled runs over each other; None where one states no rounds."""
+    data = pair_input(catalog, runs)
+    subject = "/".join(_short(run.digest) for run in runs)
+    return _figure(partial(ecdf_chart, data), subject) if data else None
 
 
 def sweep_figure(axis: str, cohorts: Sequence[Cohort], through: str) -> Figure | None:

@@ -1,4 +1,4 @@
-"""Samples: every timing in the order it was taken, a strip a generation, the clock beneath."""
+"""Samples or medians of rounds in the order they were taken, a strip a generation."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_DOTS = 900
 MAX_GENERATIONS = 12
+SAMPLE, ROUND_MEDIAN = "sample", "round median"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,10 @@ class Generation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplesInput:
-    """All samples of one run."""
+    """All timings of one run.
+
+    ``dot`` is what each of them is, in the singular: a sample, or the median of a round.
+    """
 
     title: str
     setting: str
@@ -40,6 +44,7 @@ class SamplesInput:
     metric: str
     unit: str
     generations: tuple[Generation, ...]
+    dot: str = SAMPLE
 
 
 def samples_chart(data: SamplesInput, frame: Frame = WIDE) -> Chart | NotDrawn:
@@ -50,7 +55,7 @@ def samples_chart(data: SamplesInput, frame: Frame = WIDE) -> Chart | NotDrawn:
     scale = scale_for([stats.median(one.values) for one in generations], data.unit)
     each = max(8, MAX_DOTS // len(generations))
     kept = [thin_samples(one.values, each) for one in generations]
-    drawing = Drawing(frame, generations, kept, scale, data.metric)
+    drawing = Drawing(frame, generations, kept, scale, data.metric, data.dot)
     sheet = Sheet(
         frame=frame,
         left=drawing.left,
@@ -94,7 +99,8 @@ def _key(
     data: SamplesInput, generations: Sequence[Generation], kept: Sequence[list[int]], clock: bool
 ) -> list[KeyItem]:
     total, drawn = sum(len(one.values) for one in generations), sum(map(len, kept))
-    dots = f"{total:,} samples" if drawn == total else f"{drawn:,} of {total:,}, extremes kept"
+    every = f"{total:,} {data.dot}{'' if total == 1 else 's'}"
+    dots = every if drawn == total else f"{drawn:,} of {every}, extremes kept"
     found = [KeyItem("circle", "sample", dots), KeyItem("line", "median", "median of a generation")]
     if clock:
         found.append(KeyItem("line", "clock", "SM clock"))
@@ -110,19 +116,23 @@ def _alt(data: SamplesInput, generations: Sequence[Generation], scale: Scale) ->
     low, high = scale.with_unit(min(medians)), scale.with_unit(max(medians))
     many = "generation" if len(generations) == 1 else "generations"
     span = f"median {low}" if low == high else f"medians from {low} to {high}"
-    first = f"{total:,} samples in {len(generations)} {many}, {span}."
+    dots = f"{data.dot}{'' if total == 1 else 's'}"
+    first = f"{total:,} {dots} in {len(generations)} {many}, {span}."
     clocks = [clock for one in generations for clock in one.clock_mhz]
     if not clocks:
-        return f"{first} The clock was not sampled."
+        return first
     return f"{first} The SM clock ran between {min(clocks):,.0f} and {max(clocks):,.0f} MHz."
 
 
 def _table(data: SamplesInput) -> Table:
+    """Every timing; a column of clocks only where there are some."""
+    counted = data.dot.partition(" ")[0]
+    said = "" if data.dot == counted else f", {data.dot}"
+    columns = ["generation", counted, f"{data.metric} ({data.unit}){said}"]
+    clocked = any(one.clock_mhz for one in data.generations)
     rows: list[tuple[Cell, ...]] = []
     for number, one in enumerate(data.generations, start=1):
         clocks: Sequence[float | None] = one.clock_mhz or [None] * len(one.values)
         for index, (value, clock) in enumerate(zip(one.values, clocks, strict=False), start=1):
-            rows.append((number, index, value, clock))
-    return Table.of(
-        ("generation", "sample", f"{data.metric} ({data.unit})", "SM clock (MHz)"), tuple(rows)
-    )
+            rows.append((number, index, value, *((clock,) if clocked else ())))
+    return Table.of([*columns, *(["SM clock (MHz)"] if clocked else [])], rows)

@@ -47,6 +47,7 @@ class Drawing:
     kept: Sequence[Sequence[int]]
     scale: Scale
     metric: str
+    dot: str
 
     @property
     def left(self) -> int:
@@ -171,6 +172,6 @@ class Drawing:
             if end - start >= 16:
                 long = f"generation {number}" if end - start > 76 else str(number)
                 names.append(text_row((start + end) / 2, bottom + 11, long))
-        order = "samples in time order, from left to right"
+        order = f"{self.dot}s in time order, from left to right"
         foot = [text_row(0, bottom + 27, order)]
         return [texts("mark-label", [*heads, *foot]), texts("mark-label", names, "center")]

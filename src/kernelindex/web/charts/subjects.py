@@ -1,7 +1,7 @@
 """Charts by what they are about, read from the catalog again when a file is asked for.
 
 A subject is stable text: a cohort key or a run digest, whole or a prefix,
-``<cohort key>/<axis>`` for a sweep,
+``<cohort key>/<axis>`` for a sweep, ``<run>/<run>`` for two runs over each other,
 ``<operation>/<product id>/<pass>`` for a roofline. It stands in a chart's address beside
 the content hash, so that an address outlives the cache.
 """
@@ -11,10 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelindex.errors import KernelIndexError
+from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.run_lines import view_run_line
 from kernelindex.resolve.show import show_run
 from kernelindex.resolve.views import view_cohort
 from kernelindex.web.charts.adapters import (
     cohort_input,
+    ecdf_input,
     limit_input,
     records_input,
     roofline_input,
@@ -23,6 +26,7 @@ from kernelindex.web.charts.adapters import (
 )
 from kernelindex.web.charts.chart import WIDE, Chart, Frame, Kind, NotDrawn
 from kernelindex.web.charts.cohort import MAX_ENTRIES, cohort_chart
+from kernelindex.web.charts.ecdf import ecdf_chart
 from kernelindex.web.charts.limit_bar import limit_chart
 from kernelindex.web.charts.roofline import roofline_chart
 from kernelindex.web.charts.samples import samples_chart
@@ -35,7 +39,9 @@ if TYPE_CHECKING:
 
     from kernelindex.catalog.rows import CohortRow
     from kernelindex.resolve.answer import Cohort
+    from kernelindex.resolve.dossier import RunLine
     from kernelindex.resolve.reads import Reads
+    from kernelindex.web.charts.ecdf import EcdfInput
 
 SWEEP_COHORTS = 200
 ROOF_COHORTS = 12
@@ -74,6 +80,21 @@ def samples_of(catalog: Reads, ident: str, frame: Frame = WIDE) -> Drawn | None:
     """The round medians of a controlled run."""
     data = samples_input(show_run(catalog, ident))
     return samples_chart(data, frame) if data else NotDrawn("samples", "This run states no rounds.")
+
+
+def ecdf_of(catalog: Reads, subject: str, frame: Frame = WIDE) -> Drawn | None:
+    """The round medians of two controlled runs over each other: ``<run>/<run>``."""
+    digests = [locate(catalog, "run", ident).digest for ident in subject.split("/", 1)]
+    rows = [row for digest in digests if (row := catalog.run(digest)) is not None]
+    data = pair_input(catalog, tuple(map(view_run_line, rows)))
+    return ecdf_chart(data, frame) if data else NotDrawn("ecdf", "Not both runs state rounds.")
+
+
+def pair_input(catalog: Reads, runs: Sequence[RunLine]) -> EcdfInput | None:
+    """Two runs with what their manifests say of rounds; None where one says nothing."""
+    stored = catalog.documents([run.digest for run in runs])
+    specs = [stored[run.digest]["spec"] for run in runs if run.digest in stored]
+    return ecdf_input(runs, specs) if len(runs) == len(specs) == 2 else None
 
 
 def sweep_of(catalog: Reads, subject: str, frame: Frame = WIDE) -> Drawn | None:
@@ -167,6 +188,7 @@ _BUILDERS: dict[Kind, Callable[[Reads, str, Frame], Drawn | None]] = {
     "cohort": cohort_of,
     "limit": limit_of,
     "samples": samples_of,
+    "ecdf": ecdf_of,
     "sweep": sweep_of,
     "records": records_of,
     "roofline": roofline_of,

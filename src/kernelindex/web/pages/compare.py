@@ -16,6 +16,7 @@ from kernelindex.resolve.numbers import scale_for
 from kernelindex.resolve.views import CONTROLLED
 from kernelindex.web import paths
 from kernelindex.web.asked import several
+from kernelindex.web.charts.figure import Figure, pair_figure
 from kernelindex.web.comparison_files import to_csv, to_markdown
 from kernelindex.web.context import Page, told
 from kernelindex.web.handling import page_route
@@ -64,6 +65,9 @@ class ComparePage(Page):
     material: tuple[ComparedField, ...] = field(metadata=told("what must be equal to rank"))
     beside: tuple[ComparedField, ...] = field(metadata=told("what else there is to see"))
     tolerance: str = field(metadata=told("where the tolerance of the group is from, with its size"))
+    figure: Figure | None = field(
+        metadata=told("two runs over each other, where both state their rounds")
+    )
     groups: frozenset[str] = field(metadata=told("keys of their groups in which anything ranks"))
     query: str = field(metadata=told("the parameters that name the runs, for downloads"))
 
@@ -97,6 +101,7 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
         material=tuple(one for one in found.fields if one.material),
         beside=tuple(one for one in found.fields if not one.material and one.name != "value"),
         tolerance=_tolerance(catalog, found),
+        figure=pair_figure(catalog, found.runs) if len(found.runs) == LEAST else None,
         groups=_groups(catalog, found),
         query=query,
     )
@@ -141,6 +146,7 @@ def _form(asked: tuple[str, ...]) -> ComparePage:
         material=(),
         beside=(),
         tolerance="",
+        figure=None,
         groups=frozenset(),
         query="",
     )
