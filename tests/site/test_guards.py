@@ -116,11 +116,19 @@ def test_an_address_that_is_too_long_is_refused() -> None:
     assert client().get("/answer?q=" + "a" * MOST_QUERY).status_code == 414
 
 
-def test_programs_are_refused_in_their_own_format() -> None:
-    answer = client().get("/api/v1/runs?x=" + "a" * MOST_QUERY)
+@pytest.mark.parametrize("path", [f"/api/v1/{'a' * MOST_PATH}", f"/api/x?x={'a' * MOST_QUERY}"])
+def test_programs_are_refused_by_the_api_itself(path: str) -> None:
+    answer = client().get(path)
     assert answer.status_code == 414
     assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["code"] == "request.query_too_long"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.json()["type"] == "/api#request.query_too_long"
+
+
+def test_a_body_that_is_too_large_for_the_api_is_refused_by_it() -> None:
+    headers = {"content-length": str(MOST_BODY + 1), "content-type": "application/json"}
+    answer = client().post("/api/v1/resolve/kernel", content=b"x", headers=headers)
+    assert (answer.status_code, answer.json()["type"]) == (413, "/api#request.body_too_large")
 
 
 def test_a_body_that_is_too_large_is_refused() -> None:

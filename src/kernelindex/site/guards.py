@@ -6,9 +6,10 @@ One plain ASGI middleware, since each layer of them costs every request.
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from typing import TYPE_CHECKING, Final
+
+from starlette.responses import PlainTextResponse
 
 from kernelindex.site.api_mount import is_api
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MOST_PATH: Final = 2_048
 MOST_QUERY: Final = 8_192
 MOST_BODY: Final = 2 * 1024 * 1024
+NOT_KEPT: Final = {"cache-control": "no-store"}
 LEAST_COMPRESSED: Final = 1_024
 COMPRESSION: Final = 4
 COMPRESSIBLE: Final = (b"text/", b"application/json", b"application/problem+json", b"image/svg")
@@ -43,7 +45,10 @@ SECURITY: Final[tuple[tuple[bytes, bytes], ...]] = (
 
 
 class Guards:
-    """Refuses what is too large, and adds security headers and compression to answers."""
+    """Refuses what is too large, and adds security headers and compression to answers.
+
+    The API has closer limits of its own on addresses and bodies, and refuses as a problem.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -53,9 +58,11 @@ class Guards:
             await self.app(scope, receive, send)
             return
         answer = _Answer(send, accepts_gzip=accepts_gzip(scope))
-        refused = _refusal(scope)
+        refused = None if is_api(scope["path"]) else _refusal(scope)
         if refused:
-            await _refuse(scope, answer.send, *refused)
+            await PlainTextResponse(f"{refused[1]}\n", refused[0], NOT_KEPT)(
+                scope, receive, answer.send
+            )
             return
         body = _Body(receive)
         await self.app(scope, body.receive, answer.send)
@@ -148,30 +155,13 @@ def _weight(stated: str) -> float:
     return float(found[1]) if found else 0
 
 
-def _refusal(scope: Scope) -> tuple[int, str, str] | None:
-    """Status, code and words where a request is too large to be read."""
+def _refusal(scope: Scope) -> tuple[int, str] | None:
+    """Status and words where a request for a page is too large to be read."""
     if len(scope.get("raw_path") or scope["path"]) > MOST_PATH:
-        return 414, "request.query_too_long", f"The address is longer than {MOST_PATH} characters."
+        return 414, f"The address is longer than {MOST_PATH} characters."
     if len(scope["query_string"]) > MOST_QUERY:
-        return 414, "request.query_too_long", f"The query is longer than {MOST_QUERY} characters."
+        return 414, f"The query is longer than {MOST_QUERY} characters."
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit() and int(value) > MOST_BODY:
-            return 413, "request.body_too_large", f"The body is larger than {MOST_BODY} bytes."
+            return 413, f"The body is larger than {MOST_BODY} bytes."
     return None
-
-
-async def _refuse(scope: Scope, send: Send, status: int, code: str, words: str) -> None:
-    """Say why nothing was read: as a problem to programs, as text to people."""
-    if is_api(scope["path"]):
-        told = {"type": "about:blank", "title": "Too large", "status": status}
-        body = json.dumps({**told, "detail": words, "code": code}).encode()
-        kind = b"application/problem+json"
-    else:
-        body, kind = f"{words}\n".encode(), b"text/plain; charset=utf-8"
-    headers = [
-        (b"content-type", kind),
-        (b"content-length", b"%d" % len(body)),
-        (b"cache-control", b"no-store"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
