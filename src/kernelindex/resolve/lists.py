@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kernelindex.errors import RequestError
 from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
@@ -14,7 +14,17 @@ from kernelindex.resolve.run_lines import view_record, view_run_line
 from kernelindex.resolve.withdrawn import SHOWN_STATUSES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kernelindex.catalog.rows import HardwareRow
     from kernelindex.resolve.reads import Reads
+
+
+class HardwareReads(Protocol):
+    """What the catalog is asked for names of GPUs."""
+
+    def hardware(self) -> Sequence[HardwareRow]: ...
+
 
 OBJECTS = ("implementation", "workload")
 
@@ -64,7 +74,7 @@ def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, str]:
         if name == "operation":
             found[name] = operation_slug(catalog, value)
         elif name == "gpu":
-            found |= _gpu(value)
+            found |= gpu_filter(catalog, value)
         elif name == "status":
             found[name] = _status(value)
         elif name in OBJECTS:
@@ -87,8 +97,13 @@ def operation_slug(catalog: Reads, value: str) -> str:
     raise _refused(Problem.of("request.operation_unknown", "operation", value, wanted))
 
 
-def _gpu(value: str) -> dict[str, str]:
-    """A product by its id, or a whole family."""
+def gpu_filter(catalog: HardwareReads, value: str) -> dict[str, str]:
+    """What a GPU's name filters by: one product, a whole family, or a label nothing is known of.
+
+    Raises RequestError ``request.hardware_unknown``.
+    """
+    if any(row.id == value for row in catalog.hardware()):
+        return {"hardware": value}
     products, family = find_gpu(value), find_family(value)
     if family is not None and fold_name(family) == fold_name(value):
         return {"family": family}

@@ -132,16 +132,25 @@ def read_asked(
 
 
 def choice(
-    asked: Asked, name: str, label: str, options: Iterable[Option], *, anything: str = "any"
+    asked: Asked,
+    name: str,
+    label: str,
+    options: Iterable[Option],
+    *,
+    anything: str = "any",
+    known: Iterable[str] = (),
 ) -> Filter:
     """A filter with values to choose from; ``anything`` is said where none is asked for.
 
+    ``known`` values may be asked for though none has them.
     Raises RequestError ``request.filter`` where another value is asked for.
     """
     offered = tuple(options)[:MOST_CHOICES]
     value = asked.value(name)
     names = [option.value for option in offered]
-    if value and value not in names:
+    if value and value not in names and value in known:
+        offered = (*offered, *plain_options([value]))
+    elif value and value not in names:
         raise _refused(_unknown("request.filter", name, value, names))
     return Filter(name=name, label=label, value=value, options=offered, anything=anything)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from starlette.testclient import TestClient
 
+from tests.support import shipped
 from tests.web.pages.reading import links_of, read_rows
 
 LISTS = (
@@ -137,3 +140,45 @@ def test_hardware_is_narrowed_by_what_was_measured(site: TestClient) -> None:
 )
 def test_what_no_database_holds_is_refused(site: TestClient, path: str, status: int) -> None:
     assert site.get(path).status_code == status
+
+
+NAMES = ("H200", "h200", "h200-sxm-141gb", "H200 SXM", "MI300X", "NVIDIA H100 PCIe")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("listed", ["runs", "records"])
+def test_a_gpu_is_called_the_same_on_pages_and_in_the_api(listed: str, name: str) -> None:
+    site = shipped.client()
+    page = site.get(f"/{listed}", params={"gpu": name})
+    data = site.get(f"/api/v1/{listed}", params={"gpu": name, "limit": 500})
+    assert (page.status_code, data.status_code) == (200, 200)
+    digests = {one.get("digest") or one["run"] for one in data.json()[listed]}
+    shown = set(re.findall(r'href="/runs/([0-9a-f]{12})"', page.text.split("<main", 1)[1]))
+    assert shown <= {digest[7:19] for digest in digests} or listed == "records"
+    assert bool(shown) == bool(digests)
+
+
+def test_what_names_no_gpu_is_refused_with_one_that_does() -> None:
+    for listed in ("/runs", "/records"):
+        answer = shipped.client().get(listed, params={"gpu": "H20O"})
+        assert answer.status_code == 400
+        assert "wanted a GPU such as H100" in answer.text
+
+
+def test_an_id_that_a_page_offers_is_taken_by_the_api() -> None:
+    for row in shipped.shipped().hardware():
+        answer = shipped.client().get("/api/v1/runs", params={"gpu": row.id, "limit": 500})
+        assert len(answer.json()["runs"]) == min(row.run_count, 500)
+
+
+def test_a_name_of_one_gpu_narrows_an_operation() -> None:
+    site = shipped.client()
+    by_name = site.get("/operations/moe-mlp", params={"gpu": "H200"}).text
+    by_id = site.get("/operations/moe-mlp", params={"gpu": "h200-sxm-141gb"}).text
+    rows = re.compile(r'href="(/cohorts/[0-9a-f]+)"')
+    assert rows.findall(by_name) == rows.findall(by_id) != []
+
+
+def test_a_status_that_no_run_has_is_no_mistake() -> None:
+    assert shipped.client().get("/runs?status=timeout").status_code == 200
+    assert shipped.client().get("/runs?status=gone").status_code == 400

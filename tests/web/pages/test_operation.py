@@ -68,7 +68,7 @@ def test_an_unknown_operation_is_missing_and_suggests(site: TestClient) -> None:
 
 
 def test_an_unknown_gpu_is_refused_with_those_there_are(site: TestClient) -> None:
-    answer = site.get("/operations/moe-mlp?gpu=h100")
+    answer = site.get("/operations/moe-mlp?gpu=mi300x")
     assert answer.status_code == 400
     assert "h100-sxm5-80gb" in answer.text
 

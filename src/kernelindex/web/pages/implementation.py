@@ -15,6 +15,7 @@ from kernelindex.resolve.implementation_page import (
 from kernelindex.web import paths
 from kernelindex.web.context import told
 from kernelindex.web.facts import Fact, facts
+from kernelindex.web.gpu_names import with_one_gpu
 from kernelindex.web.handling import page_route, redirect
 from kernelindex.web.listing import (
     ListPage,
@@ -62,6 +63,7 @@ def implementation(catalog: Catalog, request: Request) -> ImplementationPage | R
         return redirect(paths.implementation(row.slug))
     asked = read_asked(request, filters=tuple(FACETS))
     dossier = show_implementation(catalog, row)
+    asked = with_one_gpu(catalog, asked, (use.hardware_id for use in dossier.uses))
     filters = (
         choice(asked, "gpu", "GPU", [Option(u.hardware_id, u.hardware) for u in dossier.uses]),
         choice(asked, "pass", "Pass", plain_options(PASSES)),

@@ -15,6 +15,7 @@ from kernelindex.resolve.sweeps import Sweep, find_sweeps
 from kernelindex.web import paths
 from kernelindex.web.charts.figure import Figure, subject_figure
 from kernelindex.web.context import told
+from kernelindex.web.gpu_names import with_one_gpu
 from kernelindex.web.handling import page_route, redirect
 from kernelindex.web.listing import (
     Asked,
@@ -88,6 +89,7 @@ def operation(catalog: Catalog, request: Request) -> OperationPage | Response:
         return redirect(paths.operation(row.slug))
     asked = read_asked(request, filters=FILTERS)
     dossier = show_operation(catalog, row)
+    asked = with_one_gpu(catalog, asked, (one.hardware for one in dossier.counts))
     labels = {one.id: one.label for one in catalog.hardware()}
     filters = _filters(asked, dossier, labels)
     groups = operation_groups(

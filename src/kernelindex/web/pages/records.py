@@ -10,12 +10,12 @@ from kernelindex.resolve.lists import list_records
 from kernelindex.web import paths
 from kernelindex.web.charts.figure import Figure, subject_figure
 from kernelindex.web.context import Page, told
+from kernelindex.web.gpu_names import gpu_choice
 from kernelindex.web.handling import page_route
 from kernelindex.web.listing import (
     RUN_ROWS,
     ListPage,
     Option,
-    choice,
     list_fields,
     read_asked,
     words,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from kernelindex.resolve.dossier import RecordLine
 
 SORTS = {"newest": "newest", "oldest": "oldest"}
-NAMES = {"gpu": "hardware"}
 MOST_CHANGES = 200
 
 
@@ -59,14 +58,14 @@ def records(catalog: Catalog, request: Request) -> RecordsPage:
     gpus = [Option(row.id, row.label) for row in catalog.hardware()]
     filters = (
         words(asked, "operation", "Operation", "rms-norm"),
-        choice(asked, "gpu", "GPU", gpus),
+        gpu_choice(catalog, asked, gpus),
     )
     found = list_records(
         catalog,
         cursor=asked.cursor,
         limit=RUN_ROWS,
         oldest_first=asked.sort == "oldest",
-        **{NAMES.get(name, name): value for name, value in asked.values.items()},
+        **asked.values,
     )
     return RecordsPage(
         title="Records",

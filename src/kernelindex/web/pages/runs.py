@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from kernelindex.resolve.lists import list_runs
+from kernelindex.resolve.withdrawn import SHOWN_STATUSES
 from kernelindex.web.context import told
+from kernelindex.web.gpu_names import GPU, gpu_choice
 from kernelindex.web.handling import page_route
 from kernelindex.web.listing import (
     RUN_ROWS,
@@ -31,14 +33,14 @@ if TYPE_CHECKING:
 
 SORTS = {"newest": "newest", "oldest": "oldest"}
 FACETS = {
-    "gpu": "hardware",
     "pass": "timed_pass",
     "source": "source",
     "status": "status",
     "metric": "metric",
 }
 """Filters with a choice, and the facet of the catalog that each is of."""
-LABELS = {"gpu": "GPU"}
+KNOWN = {"status": SHOWN_STATUSES}
+"""Values that may be asked for though no run has them."""
 TYPED = ("operation", "project", "implementation", "workload")
 
 
@@ -54,7 +56,7 @@ class RunsPage(ListPage):
 
 def runs(catalog: Catalog, request: Request) -> RunsPage:
     """Runs by operation, GPU, pass, source, status, metric, project and implementation."""
-    asked = read_asked(request, filters=(*FACETS, *TYPED), sorts=SORTS)
+    asked = read_asked(request, filters=(GPU, *FACETS, *TYPED), sorts=SORTS)
     facets = catalog.facets()
     filters = _filters(catalog, asked, facets)
     found = list_runs(
@@ -78,15 +80,14 @@ def runs(catalog: Catalog, request: Request) -> RunsPage:
 
 def _filters(catalog: Catalog, asked: Asked, facets: Sequence[FacetCount]) -> list[Filter]:
     labels = {row.id: row.label for row in catalog.hardware()}
+    gpus = facet_options(facets, "hardware", labels)
     chosen = [
         choice(
-            asked,
-            name,
-            LABELS.get(name, name.capitalize()),
-            facet_options(facets, facet, labels),
+            asked, name, name.capitalize(), facet_options(facets, facet), known=KNOWN.get(name, ())
         )
         for name, facet in FACETS.items()
     ]
+    chosen.insert(0, gpu_choice(catalog, asked, gpus))
     typed = [
         words(asked, "operation", "Operation", "rms-norm"),
         words(asked, "project", "Project", "liger-kernel"),
