@@ -19,6 +19,8 @@ from kernelindex.errors import (
     NotFoundError,
     RequestError,
 )
+from kernelindex.registry.hardware import find_gpu
+from kernelindex.registry.operations import find_operation
 from kernelindex.text import show_hidden
 from kernelindex.web import paths
 from kernelindex.web.context import Page, told
@@ -189,6 +191,14 @@ def _href(kind: str, digest: str) -> str:
 
 
 def _word(path: str) -> str:
-    """The last part of an address as words, where it can be asked about."""
+    """The last part of an address as words, where a question can be about it.
+
+    That is what names an operation or a GPU, or nearly does; of other words an answer would only
+    say that it cannot read them.
+    """
     last = path.rstrip("/").rpartition("/")[2]
-    return last.replace("-", " ").replace("_", " ") if last.isascii() and len(last) < 80 else ""
+    if not last.isascii() or not 2 < len(last) < 80:
+        return ""
+    words = last.replace("-", " ").replace("_", " ")
+    found = find_operation(words)
+    return words if found.operation or found.suggestions or find_gpu(words) else ""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 from starlette.testclient import TestClient
 
+from kernelindex.registry.hardware import load_products
+from kernelindex.web.pages.hardware import _APART
 from tests.web.pages.reading import links_of, read_rows, row_of
 
 
@@ -36,3 +41,16 @@ def test_a_family_is_no_gpu_but_names_its_products(site: TestClient) -> None:
     assert answer.status_code == 404
     assert "h100-sxm5-80gb" in answer.text
     assert "h100-pcie-80gb" in answer.text
+
+
+def test_what_is_said_of_a_place_in_brackets_is_no_place_of_its_own(site: TestClient) -> None:
+    """One of the places was "transcribed …; the address itself was not opened"."""
+    for product in list(load_products().values())[:12]:
+        places = _APART.split(product.checked)
+        assert all(one.count("(") == one.count(")") for one in places)
+        page = unescape(re.sub(r"<[^>]+>", "", site.get(f"/hardware/{product.id}").text))
+        for one in filter(None, places):
+            assert one.partition(" ")[2] in page
+    first, second, unread = _APART.split(load_products()["h200-sxm-141gb"].checked)
+    assert first.endswith("the address itself was not opened)")
+    assert (second[:8], unread[:9]) == ("https://", "confirmed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -88,9 +89,13 @@ def hardware(catalog: Catalog, request: Request) -> HardwarePage:
         section="Hardware",
         json_path=f"/api/v1{paths.hardware(gpu.id)}" if gpu.run_count else "",
         gpu=gpu,
-        checked=tuple(_place(one) for one in gpu.checked.split("; ") if one),
+        checked=tuple(_place(one) for one in _APART.split(gpu.checked) if one),
         peaks=_peaks(gpu.peaks),
     )
+
+
+_APART = re.compile(r"; (?![^(]*\))")
+"""Between two places; not inside what is said of one in brackets."""
 
 
 def _place(text: str) -> tuple[str, str]:

@@ -1,0 +1,40 @@
+"""What a page that is not there offers instead leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.support.site import client
+
+ASKED = re.compile(r'<a href="([^"]+)">Ask about')
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/runs/runs",
+        "/runs/0123456789ab",
+        "/cohorts/zz",
+        "/nothing/here",
+        "/operations/fused-moes",
+        "/operations/rms_norms",
+        "/hardware/H100",
+        "/hardware/tpu",
+        "/implementations/sonicmoe-of-nobody",
+        "/records/records",
+    ],
+)
+def test_what_can_be_asked_about_instead_is_answered(path: str) -> None:
+    page = client().get(path)
+    assert page.status_code == 404
+    for href in ASKED.findall(page.text):
+        assert client().get(unescape(href)).status_code == 200
+
+
+def test_what_nearly_names_something_is_asked_about() -> None:
+    assert ASKED.search(client().get("/operations/fused-moes").text)
+    assert ASKED.search(client().get("/hardware/H100").text)
+    assert not ASKED.search(client().get("/runs/runs").text)
