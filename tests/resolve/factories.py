@@ -14,6 +14,7 @@ from kernelindex.catalog.rows import (
     SearchAnswer,
     SearchHit,
 )
+from kernelindex.policy.facts import RunFacts
 
 RECORD = {"tokens": 8192, "hidden": 2048, "intermediate": 768, "experts": 64, "k": 8}
 RECORD_QUERY = (
@@ -235,6 +236,11 @@ class FakeCatalog:
             for row, found in self.pairs
             if row.key in set(cohort_keys)
         }
+
+    def facts(self, digests: Iterable[str]) -> dict[str, RunFacts]:
+        """None are known, so no number is judged by another."""
+        self.reads.append("facts")
+        return {}
 
     def excluded(
         self, cohort_keys: Sequence[str] = (), *, operation: str | None = None, limit: int = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.resolve.answer import Answer, Best, Slot
+from kernelindex.resolve.answer import Answer, Best, Cohort, Slot
 from kernelindex.resolve.best import pick_best
 from kernelindex.resolve.blocks import view_blocks
 from kernelindex.resolve.exclusions import exclude, policy_checks
@@ -16,6 +16,7 @@ from kernelindex.resolve.nearest import view_near
 from kernelindex.resolve.neighbours import view_neighbours
 from kernelindex.resolve.query import parse_query
 from kernelindex.resolve.request import Request, parse_request
+from kernelindex.resolve.rerun_words import rerun_words, reruns_on_device
 from kernelindex.resolve.reruns import find_reruns
 from kernelindex.resolve.settled import settle
 from kernelindex.resolve.summary import Entries, policy_words, summarise
@@ -87,7 +88,9 @@ def _answer(
 ) -> Answer:
     checks = policy_checks(catalog, meaning.request)
     # A condition may be met far down a list, so the whole of it is read then.
-    entries = _read_entries(catalog, findings.named(shown), None if checks else limit)
+    again = [one for row in shown for one in reruns_on_device(row, findings.controlled)]
+    named = {row.key: row for row in (*findings.named(shown), *again)}.values()
+    entries = _read_entries(catalog, list(named), None if checks else limit)
     findings = findings.in_reading_order(entries)
     shown = findings.fits[: len(shown)]
     settled = settle(findings.fits, bool(findings.near), meaning)
@@ -103,17 +106,23 @@ def _answer(
         reading=view_reading(meaning),
         assumptions=(*meaning.assumptions, *settled.assumptions),
         suggestions=suggest(catalog, meaning, findings, settled),
-        cohorts=tuple(view_cohort(row, entries.get(row.key, ()), limit=limit) for row in shown),
+        cohorts=tuple(_view(row, findings, entries, limit) for row in shown),
         cohorts_left_out=len(findings.fits) - len(shown),
         blocks=() if meaning.request.timed_pass else view_blocks(findings, shown, entries),
         best=best,
-        nearest=view_near(findings.near, entries, meaning, shown[0] if shown else None),
+        nearest=view_near(findings.near, entries, meaning, shown),
         reruns=find_reruns(catalog, findings.beside, shown),
         neighbours=view_neighbours(findings.between, entries),
         excluded=excluded[:MAX_EXCLUDED],
         excluded_counts=count_excluded(excluded),
         missing=list_missing(meaning, findings),
     )
+
+
+def _view(row: CohortRow, findings: Findings, entries: Entries, limit: int) -> Cohort:
+    found = entries.get(row.key, ())
+    rerun = rerun_words(row, found, findings.controlled, entries)
+    return view_cohort(row, found, limit=limit, rerun=rerun)
 
 
 def _read_entries(catalog: Reads, rows: Sequence[CohortRow], limit: int | None) -> Entries:

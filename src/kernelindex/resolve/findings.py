@@ -26,8 +26,9 @@ WIDE_LIMIT = 400
 class Findings:
     """Cohorts that fit the question, and those that do not but are near.
 
-    ``beside`` has the asked shape in every pass and on every device. ``read_all`` is false
-    when more cohorts may fit than were read.
+    ``beside`` has the asked shape in every pass and on every device, ``controlled`` what was
+    read of controlled groups, fitting or not. ``read_all`` is false when more cohorts may fit
+    than were read.
     """
 
     fits: tuple[CohortRow, ...]
@@ -35,6 +36,7 @@ class Findings:
     between: tuple[Between, ...] = ()
     read_all: bool = True
     beside: tuple[CohortRow, ...] = ()
+    controlled: tuple[CohortRow, ...] = ()
 
     def in_reading_order(self, entries: Mapping[str, Sequence[EntryRow]]) -> Findings:
         """The same with the shown cohorts ordered for a reader.
@@ -76,8 +78,13 @@ def find(catalog: Reads, meaning: Meaning) -> Findings:
     fits = _fitting(rows, meaning)
     if fits:
         near = rank_near(beside, meaning)[:MAX_NEAREST]
+        read = _unique([*rows, *beside])
         return Findings(
-            tuple(fits), tuple(near), read_all=len(rows) < READ_LIMIT, beside=tuple(beside)
+            tuple(fits),
+            tuple(near),
+            read_all=len(rows) < READ_LIMIT,
+            beside=tuple(beside),
+            controlled=tuple(row for row in read if row.profile == Profile.CONTROLLED),
         )
     return _miss(catalog, meaning, _unique([*rows, *beside]))
 

@@ -11,6 +11,7 @@ from kernelindex.resolve.blocks import PASS_ORDER
 from kernelindex.resolve.findings import device_filters
 from kernelindex.resolve.matching import is_device
 from kernelindex.resolve.query import to_query
+from kernelindex.resolve.rerun_words import reruns_on_device
 from kernelindex.resolve.wording import is_verified, listed
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ def _missing(meaning: Meaning, findings: Findings) -> Iterator[str]:
 
 def _not_rerun(findings: Findings) -> Iterator[str]:
     """Cards without a controlled run, and cards whose controlled runs are not verified."""
-    verified = {_label(row) for row in findings.fits if is_verified(row)}
-    rerun = {_label(row) for row in findings.fits if row.profile == Profile.CONTROLLED}
+    controlled = [row for row in findings.fits if row.profile == Profile.CONTROLLED]
+    for row in findings.fits:
+        controlled += reruns_on_device(row, findings.controlled)
+    verified = {_label(row) for row in (*findings.fits, *controlled) if is_verified(row)}
+    rerun = set(map(_label, controlled))
     labels = list(dict.fromkeys(_label(row) for row in findings.fits))
     bare = [one for one in labels if one not in verified | rerun]
     if bare:

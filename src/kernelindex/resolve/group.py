@@ -10,6 +10,7 @@ from kernelindex.errors import NotFoundError
 from kernelindex.ids import parse_prefix
 from kernelindex.resolve.answer import Best, Cohort, Excluded, ExcludedCount, Part
 from kernelindex.resolve.best import pick_best
+from kernelindex.resolve.cohort import read_rerun_words
 from kernelindex.resolve.dossier import RecordLine  # noqa: TC001 (pydantic reads it)
 from kernelindex.resolve.fallen import (
     count_excluded,
@@ -55,11 +56,12 @@ def show_group(catalog: Reads, ident: str, *, entries: int = MAX_ENTRIES) -> Gro
         )
     best = {key for slot in row.best.values() for key in slot["entries"][:3]}
     found = catalog.entries((row.key,), first=entries, also=best)
+    own = found.get(row.key, ())
     records = catalog.records({"cohort_key": row.key}, limit=MAX_RECORDS)
     fallen = [one for one in excluded_of(catalog, [row]) if is_under(one, row)]
     excluded = view_all_excluded(fallen)
     return Group(
-        cohort=view_cohort(row, found.get(row.key, ()), limit=entries),
+        cohort=view_cohort(row, own, limit=entries, rerun=read_rerun_words(catalog, row, own)),
         best=pick_best([row], found, lambda _entry: True),
         tolerance={} if row.profile == CONTROLLED else dict(row.tolerance),
         excluded=excluded[:MAX_EXCLUDED],

@@ -74,37 +74,38 @@ def view_near(
     scored: Sequence[Scored],
     entries: Mapping[str, Sequence[EntryRow]],
     meaning: Meaning,
-    beside: CohortRow | None = None,
+    shown: Sequence[CohortRow] = (),
 ) -> tuple[NearMiss, ...]:
     """Near misses as parts of an answer.
 
-    Where a cohort answers the question, ``beside``, other protocols and sources than its
-    own are differences as well.
+    Where cohorts answer the question, ``shown``, other protocols and sources than theirs are
+    differences as well.
     """
     return tuple(
         NearMiss(
             distance=far,
-            differences=(*differences(row, meaning), *_other_rules(row, beside)),
+            differences=(*differences(row, meaning), *_other_rules(row, shown)),
             cohort=view_head(row, entries.get(row.key, ())),
         )
         for far, row in scored
     )
 
 
-def _other_rules(row: CohortRow, beside: CohortRow | None) -> Iterator[Difference]:
-    """How the measuring itself differs from that of the cohort which answers."""
-    if beside is None:
+def _other_rules(row: CohortRow, shown: Sequence[CohortRow]) -> Iterator[Difference]:
+    """How the measuring itself differs from that of the cohorts which answer."""
+    if not shown:
         return
+    beside = shown[0]
     if row.source != beside.source:
         text = f"source {row.source}"
         yield Difference(field="source", asked=beside.source, found=row.source, text=text)
-    mine, other = regime_of(beside), regime_of(row)
+    other = regime_of(row)
     same_name = beside.protocol.get("name") == row.protocol.get("name")
     if same_name and row.timed_pass == beside.timed_pass:
         yield from _version_difference(beside, row)
         yield from _rule_differences(beside, row)
-    elif mine != other:
-        yield Difference(field="protocol", asked=mine, found=other, text=other)
+    elif set(map(regime_of, shown)) != {other}:
+        yield Difference(field="protocol", asked=regime_of(beside), found=other, text=other)
 
 
 def _version_difference(beside: CohortRow, row: CohortRow) -> Iterator[Difference]:

@@ -62,6 +62,7 @@ class Reads(Protocol):
         hardware: Sequence[str] = (),
         passes: Sequence[str] = (),
         metric: str | None = None,
+        profile: str | None = None,
         limit: int = 50,
     ) -> Sequence[CohortRow]: ...
 

@@ -66,7 +66,7 @@ def find_reruns(
         if reported.profile != Profile.CONTROLLED
         for controlled in rows
         if controlled.profile == Profile.CONTROLLED
-        and _beside(reported, controlled)
+        and is_beside(reported, controlled)
         and keys & {reported.key, controlled.key}
     ]
     if not pairs:
@@ -106,7 +106,8 @@ def judge_rerun(reported: Side, controlled: Side, facts: Mapping[str, RunFacts])
     return str(verdict.kind), verdict.text
 
 
-def _beside(reported: CohortRow, controlled: CohortRow) -> bool:
+def is_beside(reported: CohortRow, controlled: CohortRow) -> bool:
+    """Whether the two are of one workload, pass and metric."""
     same_pass = reported.timed_pass in (controlled.timed_pass, TimedPass.UNSTATED)
     same_metric = (reported.metric, reported.unit) == (controlled.metric, controlled.unit)
     return reported.shape_key == controlled.shape_key and same_pass and same_metric
@@ -116,7 +117,7 @@ def _sides(
     pairs: Sequence[tuple[CohortRow, CohortRow]], entries: Mapping[str, Sequence[EntryRow]]
 ) -> Iterator[tuple[Side, Side]]:
     """Pairs of entries of one line: the reruns likest to the source's own protocol first."""
-    order = sorted(pairs, key=lambda pair: (pair[0].key, _unlikeness(*pair), pair[1].key))
+    order = sorted(pairs, key=lambda pair: (pair[0].key, unlikeness(*pair), pair[1].key))
     for reported, controlled in order:
         ours = {entry.line["id"]: entry for entry in reversed(entries.get(controlled.key, ()))}
         for entry in entries.get(reported.key, ()):
@@ -125,7 +126,7 @@ def _sides(
                 yield Side(reported, entry), Side(controlled, rerun)
 
 
-def _unlikeness(reported: CohortRow, controlled: CohortRow) -> int:
+def unlikeness(reported: CohortRow, controlled: CohortRow) -> int:
     """How many rules of the source's protocol a rerun did not follow."""
     stated, rules = reported.protocol.get("rules") or {}, controlled.protocol.get("rules") or {}
     return sum(rules.get(name) != value for name, value in stated.items())

@@ -9,6 +9,7 @@ from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.policy.facts import Profile
 from kernelindex.resolve.matching import differences
 from kernelindex.resolve.regime import differing_words
+from kernelindex.resolve.rerun_words import rerun_words, reruns_on_device
 from kernelindex.resolve.views import row_timing
 from kernelindex.resolve.wording import cohort_summary, is_verified, lead_words, line_name, listed
 
@@ -32,7 +33,9 @@ def summarise(meaning: Meaning, findings: Findings, settled: Settled, entries: E
         return _nearest(meaning, findings, entries)
     if len(findings.fits) == 1:
         row = findings.fits[0]
-        return cohort_summary(row, entries.get(row.key, ()))
+        found = entries.get(row.key, ())
+        rerun = rerun_words(row, found, findings.controlled, entries)
+        return cohort_summary(row, found, rerun)
     return _several(findings, entries)
 
 
@@ -73,20 +76,23 @@ def _several(findings: Findings, entries: Entries) -> str:
     fits = findings.fits
     if len(fits) <= MAX_GROUPS:
         said = "; ".join(_group(row, entries, fits) for row in fits)
-        return f"{len(fits)} groups fit, never ranked together. {said}. {_trust(fits, entries)}"
+        return f"{len(fits)} groups fit, never ranked together. {said}. {_trust(findings, entries)}"
     count = f"{len(fits)}" if findings.read_all else f"More than {len(fits)}"
     said = f"{count} groups fit, never ranked together: {_spread(fits)}."
     return f"{said}{_leads(fits, entries)}{_how_many_verified(fits)}"
 
 
-def _trust(fits: Sequence[CohortRow], entries: Entries) -> str:
+def _trust(findings: Findings, entries: Entries) -> str:
     """How far the groups together may be trusted."""
+    fits = findings.fits
     levels = {entry.evidence for row in fits for entry in entries.get(row.key, ())}
     words = f"All {levels.pop()}" if len(levels) == 1 else "Evidence differs"
     if any(map(is_verified, fits)):
         return f"{words}."
-    rerun = any(row.profile == Profile.CONTROLLED for row in fits)
-    return f"{words}; {'none verified' if rerun else 'none rerun'}."
+    if any(row.profile == Profile.CONTROLLED for row in fits):
+        return f"{words}; none verified."
+    elsewhere = any(reruns_on_device(row, findings.controlled) for row in fits)
+    return f"{words}; {'rerun in other groups' if elsewhere else 'none rerun'}."
 
 
 def _spread(fits: Sequence[CohortRow]) -> str:

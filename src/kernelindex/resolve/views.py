@@ -35,12 +35,17 @@ CONTROLLED = "controlled"
 _DEVICE_NAMES = frozenset({"label", "product", "product_id", "family", "vendor", "architecture"})
 
 
-def view_cohort(row: CohortRow, entries: Sequence[EntryRow], *, limit: int) -> Cohort:
-    """A cohort with its entries in stored order, at most ``limit`` of them."""
+def view_cohort(
+    row: CohortRow, entries: Sequence[EntryRow], *, limit: int, rerun: str = ""
+) -> Cohort:
+    """A cohort with its entries in stored order, at most ``limit`` of them.
+
+    ``rerun`` is what is known of reruns in other cohorts, for the summary.
+    """
     shown = entries[:limit]
     return Cohort(
         **head_fields(row, entries),
-        summary=cohort_summary(row, entries),
+        summary=cohort_summary(row, entries, rerun),
         shared_doubts=_shared_doubts(row, entries),
         entries=tuple(view_entry(entry, row.metric) for entry in shown),
         entries_left_out=max(0, row.entry_count - len(shown)),

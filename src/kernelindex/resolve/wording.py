@@ -50,14 +50,17 @@ def unbeaten(entries: Sequence[EntryRow]) -> tuple[EntryRow, ...]:
     return tuple(entry for entry in entries if entry.rank_low == 1)
 
 
-def cohort_summary(row: CohortRow, entries: Sequence[EntryRow]) -> str:
-    """A cohort in two sentences: who leads by how much, and how far to trust it."""
+def cohort_summary(row: CohortRow, entries: Sequence[EntryRow], rerun: str = "") -> str:
+    """A cohort in two sentences: who leads by how much, and how far to trust it.
+
+    ``rerun`` is what ``rerun_words`` knows of reruns in other cohorts.
+    """
     if not entries:
         return "No entry counts here."
     claim = lead_words(row, entries)
     if _is_only(row):
         claim = f"Only{claim.removeprefix('only')}"
-    return f"{claim}. {_trust(row, entries)}"
+    return f"{claim}. {_trust(row, entries, rerun)}"
 
 
 def lead_words(row: CohortRow, entries: Sequence[EntryRow]) -> str:
@@ -136,18 +139,14 @@ def _behind(entries: Sequence[EntryRow]) -> str:
     return f", {ratio_text(ahead)} ahead of {entry_name(behind, entries)}"
 
 
-def _trust(row: CohortRow, entries: Sequence[EntryRow]) -> str:
+def _trust(row: CohortRow, entries: Sequence[EntryRow], rerun: str) -> str:
     levels = {entry.evidence for entry in entries}
     parts = [levels.pop().capitalize() if len(levels) == 1 else _levels(entries)]
     if SINGLE_SAMPLE in row.shared_doubts:
         parts.append("one sample" if row.entry_count == 1 else "one sample each")
     elif any(doubt["code"] == SINGLE_SAMPLE for doubt in entries[0].doubts):
         parts.append("the leader from one sample")
-    text = ", ".join(parts)
-    if not is_verified(row):
-        where = row.device.get("family") or row.device.get("label") or "this device"
-        text += f"; not rerun on {where}"
-    return text + "."
+    return "; ".join(filter(None, [", ".join(parts), rerun])) + "."
 
 
 def is_verified(row: CohortRow) -> bool:
