@@ -107,4 +107,4 @@ def test_what_else_may_explain_it_makes_it_inconclusive() -> None:
         controlled_doubts=(Doubt(code="THROTTLED", effect="shifts", text=""),),
     )
     assert doubted.kind is RerunKind.INCONCLUSIVE
-    assert doubted.text.endswith("doubted: THROTTLED")
+    assert doubted.text.endswith("doubted: throttled")

@@ -133,8 +133,9 @@ def _temper(
     if reported.revision != controlled.revision or reported.revision == UNSTATED:
         return RerunKind.INCONCLUSIVE, f"{text}, but the revisions differ or are not stated"
     if any(doubt.effect != "note" for doubt in controlled_doubts):
-        codes = ", ".join(one.code for one in controlled_doubts if one.effect != "note")
-        return RerunKind.INCONCLUSIVE, f"{text}, but the rerun itself is doubted: {codes}"
+        heavy = [one.code for one in controlled_doubts if one.effect != "note"]
+        words = ", ".join(code.replace("_", " ").lower() for code in heavy)
+        return RerunKind.INCONCLUSIVE, f"{text}, but the rerun itself is doubted: {words}"
     return RerunKind.CONTRADICTED, text
 
 

@@ -15,7 +15,7 @@ from kernelindex.resolve.numbers import ratio_text, scale_for
 from kernelindex.resolve.run_lines import view_run_line
 from kernelindex.resolve.verdicts import judge_pair
 from kernelindex.resolve.withdrawn import shown_reasons, shown_status
-from kernelindex.resolve.wording import listed
+from kernelindex.resolve.wording import half_width, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -216,7 +216,10 @@ def _verdict_text(first: RunRow, run: RunRow, kind: VerdictName, reasons: tuple[
     words = {"FASTER": "faster than", "SLOWER": "slower than", "SAME": "the same as"}.get(kind)
     names = run.line["title"], first.line["title"]
     claim = f"{names[0]} is {words} {names[1]}" if words else f"{names[0]} and {names[1]}: unclear"
-    numbers = f"{scale.with_unit(value)} against {scale.with_unit(first_value)}"
+    numbers = (
+        f"{scale.with_unit(value, half_width(run))} against"
+        f" {scale.with_unit(first_value, half_width(first))}"
+    )
     because = listed([REASONS.get(code, code) for code in reasons])
     return f"{claim}: {numbers}, {ratio_text(ratio)} ({because})."
 

@@ -10,7 +10,7 @@ from kernelindex.resolve.numbers import ratio_text, scale_for
 from kernelindex.resolve.run_lines import view_rank
 from kernelindex.resolve.views import regime_of
 from kernelindex.resolve.withdrawn import shown_status
-from kernelindex.resolve.wording import entry_name, leader_words, line_name
+from kernelindex.resolve.wording import entry_name, half_width, leader_words, line_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +69,7 @@ def dossier_summary(run: RunRow, standing: Standing) -> str:
     if run.value is None or run.unit is None:
         said = f"{standing.text[:1].upper()}{standing.text[1:]}"
         return f"{shown_status(run)}: no number to rank. {said}."
-    half = (run.interval["high"] - run.interval["low"]) / 2 if run.interval else None
-    value = scale_for([run.value], run.unit).with_unit(run.value, half)
+    value = scale_for([run.value], run.unit).with_unit(run.value, half_width(run))
     samples = {None: "samples not stated", 1: "one sample"}.get(
         run.sample_count, f"{run.sample_count} samples"
     )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kernelindex.catalog.relative_reads import RelativeEntry
-    from kernelindex.catalog.rows import CohortRow, EntryRow
+    from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
 
 FEW = 3
 MAX_NAMED = 3
@@ -112,13 +112,12 @@ def _together(row: CohortRow, first: Sequence[EntryRow]) -> str:
 
 def _span(scale: Scale, first: Sequence[EntryRow]) -> str:
     """``9.07 to 9.23 ms``."""
-    low, high = first[0].value, first[-1].value
-    if scale.show(low) == scale.show(high):
-        return scale.with_unit(low)
-    return f"{scale.show(low)} to {scale.with_unit(high)}"
+    low, high = (scale.show(one.value, half_width(one)) for one in (first[0], first[-1]))
+    shown = high if low == high else f"{low} to {high}"
+    return f"{shown} {scale.unit}".rstrip()
 
 
-def half_width(entry: EntryRow) -> float | None:
+def half_width(entry: EntryRow | RunRow) -> float | None:
     """Half of the 95 % interval, in the stored unit."""
     if not entry.interval:
         return None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from kernelindex.resolve.numbers import scale_for
-from kernelindex.resolve.row_words import rank_words, ratio_words
+from kernelindex.resolve.numbers import half_of, scale_for
+from kernelindex.resolve.row_words import half_width, rank_words, ratio_words
 from kernelindex.web.charts.looks import LIGHT
 from kernelindex.web.charts.scales import value_extent
 from kernelindex.web.charts.text import clean_text, fit_text, text_width, wrap_text
@@ -96,7 +96,7 @@ def cohort_card(cohort: Cohort) -> Card:
         CardRow(
             rank=rank_words(entry, cohort.entries),
             name=entry.implementation.title,
-            value=scale.with_unit(value),
+            value=scale.with_unit(value, half_width(entry)),
             ratio=ratio_words(entry),
             share=extent.position(value / scale.divisor, 1.0) if extent else 0.0,
             leads=entry.rank is not None and entry.rank.low == 1,
@@ -123,7 +123,8 @@ def run_card(dossier: RunDossier) -> Card:
     primary = dossier.primary
     figure = ""
     if primary is not None:
-        figure = scale_for([primary.value], primary.unit).with_unit(primary.value)
+        scale = scale_for([primary.value], primary.unit)
+        figure = scale.with_unit(primary.value, half_of(dossier.interval))
     shape = shape_words(dossier.operation, dossier.shape)
     return Card(
         heading=dossier.title,

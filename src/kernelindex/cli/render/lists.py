@@ -121,7 +121,8 @@ def _rank(run: RunLine) -> str:
 def _value(run: RunLine) -> str:
     if run.primary is None:
         return ""
-    return scale_for([run.primary.value], run.primary.unit).with_unit(run.primary.value)
+    scale = scale_for([run.primary.value], run.primary.unit)
+    return scale.with_unit(run.primary.value, half_of(run.interval))
 
 
 def _workload(run: RunLine) -> str:

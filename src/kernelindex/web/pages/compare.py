@@ -12,7 +12,7 @@ from starlette.responses import Response
 from kernelindex.policy.verdicts import REASONS
 from kernelindex.resolve.compare import LEAST, MOST, compare_runs
 from kernelindex.resolve.compare_words import PairNumbers, pair_numbers
-from kernelindex.resolve.numbers import scale_for
+from kernelindex.resolve.numbers import half_of, scale_for
 from kernelindex.resolve.views import CONTROLLED
 from kernelindex.web import paths
 from kernelindex.web.asked import several
@@ -164,7 +164,9 @@ def _columns(found: Comparison) -> tuple[ComparedRun, ...]:
         columns.append(
             ComparedRun(
                 line=line,
-                value=scale.with_unit(primary.value) if primary and scale else "no number",
+                value=scale.with_unit(primary.value, half_of(line.interval))
+                if primary and scale
+                else "no number",
                 exact=exact(primary.value, primary.unit) if primary else "",
             )
         )
