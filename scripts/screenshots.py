@@ -1,4 +1,4 @@
-"""Pictures of every page at three widths, light and dark, to look at and mend.
+"""Pictures of every page at four widths, light and dark, to look at and mend.
 
     python scripts/screenshots.py --db sqlite:///path/to/ki.db --out pictures [--only run,answer]
 
@@ -28,7 +28,7 @@ from kernelindex.site import create_app
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-WIDTHS = (1440, 820, 390)
+WIDTHS = (1440, 820, 700, 390)
 SCHEMES = ("light", "dark")
 RECORD = (
     "fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 gpu:H100 pass:backward"

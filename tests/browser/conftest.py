@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
 from kernelindex.site import create_app
+from tests.support.shipped import shipped_url
 from tests.support.site import import_starter
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -39,11 +41,25 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def address(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The site on a free port of this machine."""
+    """The site of the starter evidence on a free port of this machine."""
+    with served(database, tmp_path_factory.mktemp("charts")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def shipped_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The site with every signed batch that ships, on a free port of this machine."""
+    with served(shipped_url(), tmp_path_factory.mktemp("charts")) as found:
+        yield found
+
+
+@contextmanager
+def served(database: str, cache: Path) -> Iterator[str]:
+    """A site on a free port; its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    app = create_app(database, cache=tmp_path_factory.mktemp("charts"))
+    app = create_app(database, cache=cache)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
