@@ -114,7 +114,7 @@ def cohort_card(cohort: Cohort) -> Card:
         rows=tuple(rows),
         axis=f"{cohort.metric.statistic} {cohort.metric.metric}, {kind}{more}" if rows else "",
         level=" and ".join(sorted({entry.evidence for entry in shown})),
-        foot=cohort.protocol.name,
+        foot=cohort.regime,
     )
 
 

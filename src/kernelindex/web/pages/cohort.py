@@ -44,8 +44,9 @@ def cohort(catalog: Catalog, request: Request) -> CohortPage:
     group = show_group(catalog, request.path_params["key"])
     found = group.cohort
     timed = "" if found.timed_pass == "unstated" else f", {found.timed_pass}"
+    what = f"{found.operation_title or found.operation}{timed} on {found.hardware.label}"
     return CohortPage(
-        title=f"{found.operation_title or found.operation}{timed} on {found.hardware.label}",
+        title=f"{what} ({found.regime})",
         description=found.summary,
         path=f"/cohorts/{found.key.removeprefix('sha256:')}",
         json_path=f"/api/v1/cohorts/{paths.prefix(found.key)}",

@@ -84,7 +84,7 @@ def history(catalog: Catalog, request: Request) -> HistoryPage:
     timed = "" if cohort.timed_pass == "unstated" else f", {cohort.timed_pass}"
     what = f"{cohort.operation_title or cohort.operation}{timed} on {cohort.hardware.label}"
     return HistoryPage(
-        title=f"Leaders of {what}",
+        title=f"Leaders of {what} ({cohort.regime})",
         description=f"{len(found.records)} changes of leader. {cohort.summary}",
         path=paths.history(cohort.key),
         section="Records",
