@@ -100,6 +100,7 @@ class TestCentres:
 
 
 class TestStudent:
+    @pytest.mark.slow
     @pytest.mark.parametrize("degrees", [1, 2, 2.7, 4, 9, 30, 400])
     @pytest.mark.parametrize("share", [0.001, 0.5, 0.6, 0.95, 0.975, 0.9999])
     def test_quantile_matches_scipy(self, share: float, degrees: float) -> None:
@@ -109,6 +110,7 @@ class TestStudent:
         found = stats.student_t_quantile(share, degrees)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
+    @pytest.mark.slow
     @given(st.floats(-50, 50), st.floats(1, 200))
     def test_tail_matches_scipy(self, t: float, degrees: float) -> None:
         from scipy import stats as oracle
@@ -128,6 +130,7 @@ class TestStudent:
         assert stats.student_t_tail(math.inf, 3) == 0.0
         assert stats.student_t_tail(-math.inf, 3) == 1.0
 
+    @pytest.mark.slow
     @given(st.floats(0.5, 50), st.floats(0.5, 50), st.floats(0, 1))
     def test_incomplete_beta_matches_scipy(self, a: float, b: float, x: float) -> None:
         from scipy import stats as oracle

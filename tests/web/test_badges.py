@@ -97,6 +97,7 @@ def test_a_run_without_a_number_is_no_result() -> None:
     assert {_message(digest) for digest in runs} == {"no result, H200"}
 
 
+@pytest.mark.slow
 def test_best_of_a_gpu_is_said_of_the_fastest_that_is_verified() -> None:
     """Of the H200 groups of each pass, by whose leader is first in time."""
     times: dict[str, list[float]] = {}

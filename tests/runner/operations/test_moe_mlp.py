@@ -99,6 +99,7 @@ def test_an_unknown_distribution_is_refused() -> None:
         routed("zipf")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distribution", load_operation("moe-mlp").distributions)
 @pytest.mark.parametrize("axes", [{"tokens": 1}, {"k": 8}, {"experts": 9, "k": 1}])
 def test_candidates_are_right_under_every_distribution(

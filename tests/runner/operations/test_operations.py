@@ -54,6 +54,7 @@ def runnable(slug: str, dtype: str) -> Iterator[str]:
             yield one.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slug", "draw", "dtype"), CASES)
 def test_each_candidate_is_right_in_every_output_and_gradient(
     slug: str, draw: str, dtype: str

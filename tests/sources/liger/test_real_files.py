@@ -53,6 +53,7 @@ def field(row: Row, name: str) -> str:
     return str(row.observation.row[name])
 
 
+@pytest.mark.slow
 def test_counts_of_the_main_file() -> None:
     found = outcomes(MAIN)
     metrics = Counter(field(row, "metric_name") for row in rows(MAIN))
