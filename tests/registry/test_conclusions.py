@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kernelindex.errors import RegistryError
-from kernelindex.registry import conclusions
+from kernelindex.registry import resources
 from kernelindex.registry.conclusions import (
     Conclusion,
     find_conclusion,
@@ -116,7 +116,7 @@ def test_another_form_is_refused(data: bytes) -> None:
 
 
 def test_a_missing_file_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conclusions, "files", lambda _: tmp_path)
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
     with pytest.raises(RegistryError, match=r"concluded_licences\.json cannot be read"):
         load_conclusions.__wrapped__()
 

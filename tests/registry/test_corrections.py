@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kernelindex.errors import RegistryError
-from kernelindex.registry import corrections
+from kernelindex.registry import resources
 from kernelindex.registry.corrections import (
     ShippedCorrection,
     load_corrections,
@@ -86,7 +86,7 @@ def test_another_form_is_refused(data: bytes, said: str) -> None:
 
 
 def test_a_missing_file_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corrections, "files", lambda _: tmp_path)
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
     with pytest.raises(RegistryError, match=r"corrections\.json cannot be read") as caught:
         load_corrections()
     assert caught.value.code == "registry.unreadable"

@@ -42,8 +42,10 @@ def ship(folder: Path, monkeypatch: pytest.MonkeyPatch, batch: Batch, *runs: str
     told = {"action": "retract", "reason": REASON, "date": "2026-11-30", "by": "us"}
     entries = [{"run": run, **told} for run in runs]
     (folder / "data" / corrections.FILE).write_text(json.dumps({"corrections": entries}))
-    for module in (records, corrections):
-        monkeypatch.setattr(module, "files", lambda _: folder)
+    monkeypatch.setattr(records, "files", lambda _: folder)
+    monkeypatch.setattr(
+        corrections, "read_data", lambda name: (folder / "data" / name).read_bytes()
+    )
 
 
 def runs_of(data: bytes) -> dict[str, str]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from kernelindex.errors import CanonicalError, RegistryError
 from kernelindex.manifests import canonical
 from kernelindex.registry.licences import resolve_licence
+from kernelindex.registry.resources import read_data
 from kernelindex.registry.spdx import join_parts
 
 if TYPE_CHECKING:
@@ -135,15 +135,7 @@ def load_conclusions() -> tuple[Conclusion, ...]:
 
     Raises RegistryError ``registry.unreadable``, ``registry.conclusion``.
     """
-    try:
-        data = files("kernelindex.registry").joinpath("data", FILE).read_bytes()
-    except OSError as problem:
-        raise RegistryError(
-            f"registry data {FILE} cannot be read ({problem}); reinstall kernelindex",
-            code="registry.unreadable",
-            file=FILE,
-        ) from problem
-    return parse_conclusions(data)
+    return parse_conclusions(read_data(FILE))
 
 
 def parse_conclusions(data: bytes) -> tuple[Conclusion, ...]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from kernelindex.errors import CanonicalError, RegistryError
 from kernelindex.ids import is_digest
 from kernelindex.manifests import canonical
+from kernelindex.registry.resources import read_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,16 +41,7 @@ def load_corrections() -> tuple[ShippedCorrection, ...]:
 
     Raises RegistryError ``registry.unreadable``, ``registry.correction``.
     """
-    resource = files("kernelindex.registry").joinpath("data", FILE)
-    try:
-        data = resource.read_bytes()
-    except OSError as problem:
-        raise RegistryError(
-            f"registry data {FILE} cannot be read ({problem}); reinstall kernelindex",
-            code="registry.unreadable",
-            file=FILE,
-        ) from problem
-    return parse_corrections(data)
+    return parse_corrections(read_data(FILE))
 
 
 def parse_corrections(data: bytes) -> tuple[ShippedCorrection, ...]:
