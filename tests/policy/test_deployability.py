@@ -56,6 +56,14 @@ def test_a_run_here_counts_as_a_test_where_its_result_was_checked(
     assert found.deployable is met
 
 
+def test_a_version_that_says_it_is_not_stated_pins_nothing() -> None:
+    spec = COMPLETE | {
+        "projectRevision": {"repository": "https://example.org/r", "version": "unstated"}
+    }
+    found = checklist(spec, architecture="sm_90")
+    assert [item.code for item in found.items if not item.met] == ["revision"]
+
+
 def test_archived_source_is_source_and_pins_it() -> None:
     spec = COMPLETE | {"projectRevision": {}, "source": {"contentDigest": "sha256:x"}}
     assert checklist(spec, architecture="sm_90").deployable

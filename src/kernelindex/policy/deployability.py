@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.policy.facts import UNSTATED
 from kernelindex.policy.licensing import describe_terms, read_licensing
 from kernelindex.registry.licences import resolve_licence
 from kernelindex.registry.recipes import build_variants
@@ -91,7 +92,7 @@ def _source(spec: Mapping[str, Any]) -> Item:
 def _revision(spec: Mapping[str, Any]) -> Item:
     revision = spec["projectRevision"]
     for key in ("commit", "treeDigest", "version"):
-        if revision.get(key):
+        if revision.get(key) not in (None, "", UNSTATED):
             return Item(code="revision", met=True, text=f"{key} {str(revision[key])[:20]}")
     if spec.get("source"):
         return Item(code="revision", met=True, text="pinned by the digest of its source")
