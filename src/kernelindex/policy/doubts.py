@@ -191,9 +191,8 @@ def _timing(facts: RunFacts, product: Product | None) -> list[Doubt]:
 def _load(facts: RunFacts, product: Product | None) -> list[Doubt]:
     """Sustained load that was not: a card's clock takes a while to come down to its power cap."""
     time_ns, samples = latency_ns(facts), facts.samples
-    if product is None or samples is None or SUSTAINED not in facts.protocol.rules:
-        return []
-    if time_ns is None:
+    asked = product is not None and SUSTAINED in facts.protocol.rules
+    if not asked or time_ns is None or samples is None:
         return []
     count = (facts.sample_count or 0) / max(1, len(samples.rounds))
     if count >= SUSTAINED_SAMPLES or count * time_ns >= SUSTAINED_NS:
