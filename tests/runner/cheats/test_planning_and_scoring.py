@@ -71,6 +71,13 @@ def test_a_contained_cheat_gains_nothing(median_ns: float, caught: bool) -> None
     assert score(BY_ID["exit-handler"], seen, PASSED).caught is caught
 
 
+@pytest.mark.parametrize(("median_ns", "caught"), [(1500.0, True), (630.0, True), (1.0, False)])
+def test_on_a_host_the_twins_fastest_sample_is_the_measure(median_ns: float, caught: bool) -> None:
+    disturbed = replace(PASSED, median_ns=1600.0, fastest_ns=1000.0)
+    seen = replace(PASSED, median_ns=median_ns)
+    assert score(BY_ID["exit-handler"], seen, disturbed, on_host=True).caught is caught
+
+
 def test_awkward_ones_must_get_exactly_their_outcome() -> None:
     crashed = Outcome("runtime_error", "crashed", "", None)
     assert score(BY_ID["crashing"], crashed, PASSED).right
@@ -84,7 +91,7 @@ def test_the_worst_series_decides() -> None:
         {"status": "passed", "reason": None, "text": None, "samplesNs": [[[3.0, 1.0]]]},
         {"status": "timeout", "reason": "hung", "text": "no reply", "samplesNs": [[[2.0]]]},
     ]
-    assert outcome_of(rows) == Outcome("timeout", "hung", "no reply", 2.0)
+    assert outcome_of(rows) == Outcome("timeout", "hung", "no reply", 2.0, 1.0)
 
 
 def test_the_list_is_json_on_demand(capsys: pytest.CaptureFixture[str]) -> None:

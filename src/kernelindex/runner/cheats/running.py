@@ -13,14 +13,7 @@ import kernelindex
 from kernelindex.runner.batch_files import read_json, series_files
 from kernelindex.runner.cheats.catalogue import FIXTURES, Entry
 from kernelindex.runner.cheats.planning import Planned, plan_catalogue
-from kernelindex.runner.cheats.scoring import (
-    LEAST_SHARE,
-    LEAST_SHARE_ON_HOST,
-    Outcome,
-    Score,
-    outcome_of,
-    score,
-)
+from kernelindex.runner.cheats.scoring import Outcome, Score, outcome_of, score
 from kernelindex.runner.plan import plan_to_json
 
 if TYPE_CHECKING:
@@ -53,10 +46,15 @@ def read_scores(entries: Sequence[Entry], planned: Planned, batch: Path) -> list
     def outcome(key: tuple[str, str]) -> Outcome:
         return outcome_of(rows[key]) if key in rows else missing
 
-    share = LEAST_SHARE_ON_HOST if planned.plan.device == "cpu" else LEAST_SHARE
+    on_host = planned.plan.device == "cpu"
     return [
-        score(entry, outcome(planned.cheats[entry.id]), outcome(planned.twins[entry.id]), share)
-        for entry in entries
+        score(
+            one,
+            outcome(planned.cheats[one.id]),
+            outcome(planned.twins[one.id]),
+            on_host=on_host,
+        )
+        for one in entries
     ]
 
 

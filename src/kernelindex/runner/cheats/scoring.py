@@ -13,20 +13,22 @@ if TYPE_CHECKING:
     from kernelindex.runner.cheats.catalogue import Entry
 
 UNHARMED = frozenset(("passed", "unstable"))
-# The share of its twin's time that a contained cheat takes at least. On a host, medians of two
-# processes that run one after the other differ by a tenth without any reason of the code's.
+# A contained cheat's median is at least this share of its twin's. On a host other work adds to
+# either median, a half and more: there the twin's fastest sample is the measure, which it cannot
+# raise, and clocks that step account for the rest.
 LEAST_SHARE = 0.9
 LEAST_SHARE_ON_HOST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A candidate's worst series: its status, reason and text, and the median of its samples."""
+    """A candidate's worst series: its status, reason and text; of all samples median and least."""
 
     status: str
     reason: str
     text: str
     median_ns: float | None
+    fastest_ns: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -58,17 +60,22 @@ def outcome_of(series: Iterable[Mapping[str, Any]]) -> Outcome:
     failed = [one for one in rows if one["status"] not in UNHARMED]
     worst = (failed or rows)[0]
     samples = [x for one in rows for rounds in one["samplesNs"] for r in rounds for x in r]
-    middle = median(samples) if samples else None
-    return Outcome(worst["status"], worst.get("reason") or "", worst.get("text") or "", middle)
+    return Outcome(
+        status=worst["status"],
+        reason=worst.get("reason") or "",
+        text=worst.get("text") or "",
+        median_ns=median(samples) if samples else None,
+        fastest_ns=min(samples, default=None),
+    )
 
 
-def score(entry: Entry, cheat: Outcome, twin: Outcome, least_share: float = LEAST_SHARE) -> Score:
+def score(entry: Entry, cheat: Outcome, twin: Outcome, *, on_host: bool = False) -> Score:
     """Hold one entry's two outcomes against the catalogue."""
     if entry.kind == "awkward":
         caught = exact = cheat.status == entry.status and cheat.reason == (entry.code or "")
         caught = caught or (entry.status == "passed" and cheat.passed)
     elif entry.status is None:
-        caught = exact = _contained(entry, cheat, twin, least_share)
+        caught = exact = _contained(entry, cheat, twin, on_host=on_host)
     else:
         caught = not cheat.passed and cheat.reason in entry.codes
         exact = cheat.status == entry.status and cheat.reason == entry.code
@@ -83,12 +90,13 @@ def score(entry: Entry, cheat: Outcome, twin: Outcome, least_share: float = LEAS
     )
 
 
-def _contained(entry: Entry, cheat: Outcome, twin: Outcome, least_share: float) -> bool:
+def _contained(entry: Entry, cheat: Outcome, twin: Outcome, *, on_host: bool) -> bool:
     if not cheat.passed:
         return cheat.reason in entry.also
-    if cheat.median_ns is None or twin.median_ns is None:
+    honest_ns = twin.fastest_ns if on_host else twin.median_ns
+    if cheat.median_ns is None or honest_ns is None:
         return False
-    return cheat.median_ns >= least_share * twin.median_ns
+    return cheat.median_ns >= (LEAST_SHARE_ON_HOST if on_host else LEAST_SHARE) * honest_ns
 
 
 def _seen(outcome: Outcome) -> str:
