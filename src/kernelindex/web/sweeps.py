@@ -50,6 +50,7 @@ class SweepView:
     """One sweep, ready to print."""
 
     sweep: Sweep = field(metadata=told("axis, device, pass, and what is fixed"))
+    regime: str = field(metadata=told("how all its groups were timed, in words"))
     rows: tuple[SweepRow, ...] = field(metadata=told("lines, the most often best first"))
     throughout: str = field(metadata=told("the line that is best at every size; empty if none"))
     crossovers: tuple[str, ...] = field(metadata=told("where the lead changes, in words"))
@@ -62,6 +63,7 @@ def build_sweep(catalog: SweepReads, sweep: Sweep) -> SweepView:
     rows = _rows(cohorts)
     return SweepView(
         sweep=sweep,
+        regime=cohorts[0].regime if cohorts else "",
         rows=rows,
         throughout=next((row.name for row in rows if row.is_best), ""),
         crossovers=_crossovers(sweep.axis, cohorts),

@@ -25,6 +25,7 @@ def dossier(timing: dict[str, Any]) -> Any:
         operation="moe-mlp",
         operation_title="Fused MoE expert MLP",
         hardware=SimpleNamespace(label="H200"),
+        regime="controlled protocol 1, burst",
         shape=SimpleNamespace(axes={"tokens": 8192}, dtypes={}, distribution=None),
     )
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from kernelindex.resolve.views import regime_of
+from kernelindex.web.charts.chart import Chart, NotDrawn
+from kernelindex.web.charts.subjects import chart_of
 from tests.support.shipped import client, shipped
+from tests.web.charts.factories import words
 from tests.web.pages.reading import read_rows
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -62,6 +67,56 @@ def test_groups_of_an_operation_are_told_apart() -> None:
     settings = [tuple(row[:2]) for row in rows if row[0].startswith("experts=")]
     assert len(settings) >= GROUPS
     assert len(set(settings)) == len(settings)
+
+
+def test_runs_of_one_workload_are_told_apart_in_lists() -> None:
+    """By the same words that the group of each is called by."""
+    regimes = {row.key: regime_of(row) for row in shipped().cohorts(profile="controlled")}
+    entries = shipped().entries(list(regimes))
+    ours = next(one[0].implementation["slug"] for one in entries.values())
+    for path in ("/runs?operation=moe-mlp&pass=backward", f"/implementations/{ours}"):
+        cells = [cell for row in read_rows(client().get(path).text) for cell in row]
+        said = [cell for cell in cells if cell.startswith("H200 SXM 141GB")]
+        found = {one for one in regimes.values() if any(cell.endswith(one) for cell in said)}
+        assert {"burst", "sustained"} <= {word for one in found for word in one.split(", ")}
+        assert not [cell for cell in said if cell.endswith(("forward", "backward", "full"))]
+
+
+@pytest.mark.parametrize("kind", ["cohort", "records", "samples", "limit"])
+def test_charts_say_the_regime_in_the_words_of_the_pages(kind: Any) -> None:
+    rows = shipped().cohorts(profile="controlled")
+    entries = shipped().entries([row.key for row in rows])
+    said = []
+    for row in rows:
+        of = row.key if kind in ("cohort", "records") else entries[row.key][0].run_digest
+        chart = chart_of(shipped(), kind, of)
+        if kind == "records" and isinstance(chart, NotDrawn):
+            continue  # a group whose leader never changed
+        assert isinstance(chart, Chart)
+        over = " ".join(words(chart)[:3])
+        assert regime_of(row) in over
+        said.append(over)
+    assert len(set(said)) == len(said) > 1
+
+
+def test_one_kernel_in_two_regimes_is_two_names_of_a_chart() -> None:
+    pair = [
+        one.run_digest
+        for row in shipped().cohorts(profile="controlled", passes=("backward",))
+        for one in shipped().entries([row.key])[row.key]
+        if one.line["id"] == "kernelindex/moe_mlp"
+    ]
+    chart = chart_of(shipped(), "ecdf", "/".join(pair))
+    assert isinstance(chart, Chart)
+    names = {str(row[0]) for row in chart.table.rows}
+    assert names == {"KernelIndex moe_mlp, burst", "KernelIndex moe_mlp, sustained"}
+    roofline = chart_of(shipped(), "roofline", "moe-mlp/h200-sxm-141gb/backward")
+    assert isinstance(roofline, Chart)
+    points = [row[:2] for row in roofline.table.rows]
+    assert len(set(points)) == len(points)
+    assert ("KernelIndex moe_mlp", "(controlled, sustained)") in points
+    assert "KernelIndex runner" in roofline.source
+    assert "H200 measurements" in roofline.source
 
 
 def test_titles_of_groups_histories_and_runs_are_their_own() -> None:

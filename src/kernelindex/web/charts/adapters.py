@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.ids import short
 from kernelindex.registry.hardware import load_products
+from kernelindex.resolve.group_words import open_words
 from kernelindex.web.charts.cohort import CohortEntry, CohortInput, Floor
 from kernelindex.web.charts.ecdf import EcdfInput, SampleSet
 from kernelindex.web.charts.limit_bar import LimitInput
@@ -15,9 +16,9 @@ from kernelindex.web.charts.samples import ROUND_MEDIAN, Generation, SamplesInpu
 from kernelindex.web.charts.staircase import RecordsInput, RecordStep
 from kernelindex.web.charts.sweep import SweepInput, SweepLine, SweepPoint
 from kernelindex.web.charts.words import (
-    axes_words,
     head_title,
     path_name,
+    setting_words,
     shape_words,
     source_note,
     version_words,
@@ -40,7 +41,7 @@ def cohort_input(cohort: Cohort) -> CohortInput:
     """A ranked group."""
     return CohortInput(
         title=head_title(cohort),
-        setting=f"{shape_words(cohort.operation, cohort.shape)} · {cohort.protocol.name}",
+        setting=setting_words(shape_words(cohort.operation, cohort.shape), cohort.regime),
         source=source_note(cohort.source, date=cohort.newest_observed, key=cohort.key),
         metric=cohort.metric.metric,
         statistic=cohort.metric.statistic,
@@ -129,25 +130,25 @@ def samples_input(dossier: RunDossier) -> SamplesInput | None:
     )
 
 
-def ecdf_input(runs: Sequence[RunLine], specs: Sequence[Mapping[str, Any]]) -> EcdfInput | None:
+def ecdf_input(
+    runs: Sequence[RunLine], specs: Sequence[Mapping[str, Any]], apart: Sequence[str]
+) -> EcdfInput | None:
     """The round medians of two controlled runs; None where one of them states none.
 
-    ``specs`` are the claims of the runs' manifests, in the order of the runs.
+    ``specs`` are the claims of the runs' manifests, ``apart`` the words that tell how each was
+    timed from the other, both in the order of the runs.
     """
     rounds = [(spec.get("timing") or {}).get("roundMediansNs") or () for spec in specs]
     if len(runs) != 2 or not all(rounds):
         return None
-    names = [run.implementation.title for run in runs]
-    if names[0] == names[1]:
-        names = [f"{run.implementation.title}, run {short(run.digest)}" for run in runs]
+    names = _pair_names(runs, apart)
     sets = [
         SampleSet(name, tuple(float(value) for process in one for value in process))
         for name, one in zip(names, rounds, strict=True)
     ]
-    settings = dict.fromkeys(map(_line_setting, runs))
     return EcdfInput(
         title=f"{names[0]} and {names[1]}: medians of rounds",
-        setting=" | ".join(settings),
+        setting=_pair_setting(runs),
         source=" ".join(
             dict.fromkeys(source_note(run.source, key=run.digest, kind="run") for run in runs)
         ),
@@ -159,17 +160,38 @@ def ecdf_input(runs: Sequence[RunLine], specs: Sequence[Mapping[str, Any]]) -> E
     )
 
 
-def _line_setting(run: RunLine) -> str:
-    timed = "" if run.timed_pass == "unstated" else f", {run.timed_pass}"
-    what = run.operation_title or run.operation
-    return f"{what}{timed}, on {run.hardware} · {shape_words(run.operation, run.shape)}"
+def _pair_names(runs: Sequence[RunLine], apart: Sequence[str]) -> list[str]:
+    """What ran, and how it was timed where that differs; else which run it is."""
+    differ = len({run.timed_pass for run in runs}) > 1
+    passes = [run.timed_pass if differ else "" for run in runs]
+    titles = [run.implementation.title for run in runs]
+    named = [", ".join(filter(None, one)) for one in zip(titles, passes, apart, strict=True)]
+    if named[0] != named[1]:
+        return named
+    return [f"{run.implementation.title}, run {short(run.digest)}" for run in runs]
+
+
+def _pair_setting(runs: Sequence[RunLine]) -> str:
+    """What both runs share once, the rest of each beside that of the other."""
+    each = [
+        (
+            f"{_timed(run.operation_title or run.operation, run.timed_pass)}, on {run.hardware}",
+            shape_words(run.operation, run.shape),
+            run.regime,
+        )
+        for run in runs
+    ]
+    return setting_words(*(" | ".join(dict.fromkeys(part)) for part in zip(*each, strict=True)))
+
+
+def _timed(what: str, timed_pass: str) -> str:
+    return what if timed_pass == "unstated" else f"{what}, {timed_pass}"
 
 
 def _setting(dossier: RunDossier) -> str:
-    timed = "" if dossier.timed_pass == "unstated" else f", {dossier.timed_pass}"
+    what = _timed(dossier.operation_title or dossier.operation, dossier.timed_pass)
     shape = shape_words(dossier.operation, dossier.shape)
-    what = dossier.operation_title or dossier.operation
-    return f"{what}{timed}, on {dossier.hardware.label} · {shape}"
+    return setting_words(f"{what}, on {dossier.hardware.label}", shape, dossier.regime)
 
 
 def sweep_input(axis: str, cohorts: Sequence[Cohort]) -> SweepInput | None:
@@ -194,7 +216,7 @@ def sweep_input(axis: str, cohorts: Sequence[Cohort]) -> SweepInput | None:
     shape = shape_words(first.operation, first.shape, without=axis)
     return SweepInput(
         title=head_title(first, left_out=f": by {axis}"),
-        setting=f"{shape} · {first.protocol.name}",
+        setting=setting_words(shape, first.regime),
         source=source_note(first.source, date=newest or None),
         axis=axis,
         unit=first.metric.unit,
@@ -253,7 +275,10 @@ def _day(text: str | None) -> date | None:
 
 
 def roofline_input(cohorts: Sequence[Cohort]) -> RooflineInput | None:
-    """Entries of groups of one operation, pass and product; None where no peak is known."""
+    """Entries of groups of one operation, pass and product; None where no peak is known.
+
+    A group is told from the others in the words of an answer's overview.
+    """
     usable = [cohort for cohort in cohorts if cohort.hardware.product_id]
     if not usable:
         return None
@@ -265,7 +290,7 @@ def roofline_input(cohorts: Sequence[Cohort]) -> RooflineInput | None:
     return RooflineInput(
         title=head_title(first, left_out=": roofline"),
         setting=_shapes(usable),
-        source=source_note(first.source, date=first.newest_observed),
+        source=_sources(usable),
         peak=f"{dtype} dense",
         roof=_roof(product, dtype),
         points=tuple(_points(usable)),
@@ -273,10 +298,22 @@ def roofline_input(cohorts: Sequence[Cohort]) -> RooflineInput | None:
 
 
 def _shapes(cohorts: Sequence[Cohort]) -> str:
-    """The one shape of all groups, or how many there are."""
-    said = dict.fromkeys(shape_words(cohort.operation, cohort.shape) for cohort in cohorts)
-    groups = "" if len(cohorts) == 1 else f" · {len(cohorts)} groups"
-    return f"{next(iter(said))}{groups}" if len(said) == 1 else f"{len(said)} shapes{groups}"
+    """The one shape and regime of all groups, or how many there are."""
+    shapes = dict.fromkeys(shape_words(cohort.operation, cohort.shape) for cohort in cohorts)
+    regimes = dict.fromkeys(cohort.regime for cohort in cohorts)
+    return setting_words(
+        next(iter(shapes)) if len(shapes) == 1 else f"{len(shapes)} shapes",
+        "" if len(cohorts) == 1 else f"{len(cohorts)} groups",
+        next(iter(regimes)) if len(regimes) == 1 else "",
+    )
+
+
+def _sources(cohorts: Sequence[Cohort]) -> str:
+    """Every source of the groups, each as of its newest run."""
+    newest: dict[str, str] = {}
+    for cohort in cohorts:
+        newest[cohort.source] = max(newest.get(cohort.source, ""), cohort.newest_observed or "")
+    return " ".join(source_note(slug, date=day or None) for slug, day in newest.items())
 
 
 def _fastest(product: Product, dtypes: Iterable[str]) -> str | None:
@@ -297,16 +334,13 @@ def _roof(product: Product, dtype: str) -> Roof:
 
 
 def _points(cohorts: Sequence[Cohort]) -> Iterable[RooflinePoint]:
-    several = len({cohort.shape.key for cohort in cohorts}) > 1
-    for cohort in cohorts:
+    for cohort, words in zip(cohorts, open_words(cohorts), strict=True):
         for entry in cohort.entries:
             limit = entry.limit
             if limit and limit.tflops and limit.tbps:
-                name = entry.implementation.title or path_name(entry.implementation)
                 yield RooflinePoint(
-                    name=f"{name}, {axes_words(cohort.operation, cohort.shape.axes)}"
-                    if several
-                    else name,
+                    name=entry.implementation.title or path_name(entry.implementation),
+                    group=words,
                     intensity=limit.tflops / limit.tbps,
                     tflops=limit.tflops,
                     verified=entry.evidence in CONTROLLED,

@@ -164,9 +164,10 @@ class Sheet:
 
 
 def _heads(sheet: Sheet, room: int) -> tuple[list[Layer], int]:
-    lines = 2 if sheet.frame.is_narrow else 1
-    title = wrap_text(sheet.title, room, TITLE_SIZE, lines, bold=True)
-    subtitle = wrap_text(sheet.subtitle, room, 12.0, lines) if sheet.subtitle else ()
+    narrow = sheet.frame.is_narrow
+    title = wrap_text(sheet.title, room, TITLE_SIZE, 3 if narrow else 2, bold=True)
+    said = wrap_text(sheet.subtitle, room, 12.0, 5 if narrow else 3)
+    subtitle = said if sheet.subtitle else ()
     top = MARGIN + len(title) * TITLE_LINE + len(subtitle) * TEXT_LINE + sheet.head_room
     x = MARGIN - sheet.left
     first = MARGIN + TITLE_LINE / 2 - top

@@ -10,6 +10,7 @@ from kernelindex.web.charts.chart import WIDE, Cell, Chart, Frame, NotDrawn, Tab
 from kernelindex.web.charts.labels import spread_labels
 from kernelindex.web.charts.layers import (
     MARGIN,
+    NOTE_SIZE,
     Channel,
     KeyItem,
     Layer,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 HEIGHT = 250
 LEFT = 60
 LABEL_ROOM = 176
+GROUP_GAP = 29
 MAX_POINTS = 24
 MAX_NAMED = 8
 
@@ -59,12 +61,21 @@ class Roof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflinePoint:
-    """One entry: achieved TFLOP/s at FLOPs a byte of compulsory traffic."""
+    """One entry: achieved TFLOP/s at FLOPs a byte of compulsory traffic.
+
+    ``group`` tells its group from the others that are drawn; empty where there is one.
+    """
 
     name: str
     intensity: float
     tflops: float
     verified: bool = False
+    group: str = ""
+
+    @property
+    def words(self) -> str:
+        """Name and group on one line."""
+        return f"{self.name} {self.group}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +155,7 @@ class _Drawing:
     def names_as_key(self) -> list[KeyItem]:
         if not self.frame.is_narrow:
             return []
-        return [KeyItem("circle", "dot-hollow-lead", f"fastest: {self.points[0].name}")]
+        return [KeyItem("circle", "dot-hollow-lead", f"fastest: {self.points[0].words}")]
 
     @property
     def _across(self) -> Extent:
@@ -178,17 +189,21 @@ class _Drawing:
         return layer("line", style, rows, x=self._x.of("x"), y=self._y.of("y"), mark_clip=True)
 
     def _names(self) -> list[Layer]:
-        """The fastest named at the right edge, threads leading to their dots."""
+        """The fastest named at the right edge over their groups, threads leading to the dots."""
         if self.frame.is_narrow:
             return []
         named = self.points[:MAX_NAMED]
         wanted = [HEIGHT - self._up.position(point.tflops, HEIGHT) for point in named]
-        places = spread_labels(wanted, 15, 6, HEIGHT - 6)
-        rows: dict[str, list[Row]] = {"label": [], "label-lead": []}
+        tall = any(point.group for point in named)
+        places = spread_labels(wanted, GROUP_GAP if tall else 15, 6, HEIGHT - 6)
+        rows: dict[str, list[Row]] = {"label": [], "label-lead": [], "detail": []}
         threads: list[Row] = []
         for index, (point, y, own) in enumerate(zip(named, places, wanted, strict=True)):
             name = fit_text(point.name, LABEL_ROOM - 16, 11.0, bold=not index)
             rows["label" if index else "label-lead"].append(text_row(self.width + 16, y, name))
+            if point.group:
+                group = fit_text(point.group, LABEL_ROOM - 16, NOTE_SIZE)
+                rows["detail"].append(text_row(self.width + 16, y + 13, group))
             x = self._across.position(point.intensity, self.width)
             threads.append(segment(x + 5, own, self.width + 12, y))
         found = [texts(style, said) for style, said in rows.items() if said]
@@ -218,17 +233,18 @@ def _alt(data: RooflineInput, points: Sequence[RooflinePoint]) -> str:
     ridge = data.roof.nominal_tflops / data.roof.nominal_tbps
     bound = "memory" if best.intensity < ridge else "compute"
     first = (
-        f"{clean_text(best.name, limit=80)} is fastest of {len(data.points)} at "
+        f"{clean_text(best.words, limit=120)} is fastest of {len(data.points)} at "
         f"{significant(best.tflops)} TFLOP/s, {100 * best.tflops / limit:.0f} % of the nominal roof"
     )
     return f"{first}; there the {bound} roof binds."
 
 
 def _table(data: RooflineInput) -> Table:
-    columns = ("entry", "FLOP per byte", "TFLOP/s", "percent of nominal roof", "level")
+    columns = ("entry", "group", "FLOP per byte", "TFLOP/s", "percent of nominal roof", "level")
     rows: list[tuple[Cell, ...]] = [
         (
             clean_text(point.name),
+            clean_text(point.group),
             point.intensity,
             point.tflops,
             100 * point.tflops / roof_at(data.roof.nominal, point.intensity)

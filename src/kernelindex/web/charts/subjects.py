@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from kernelindex.errors import KernelIndexError
 from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.regime import Timing, differing_words
 from kernelindex.resolve.run_lines import view_run_line
 from kernelindex.resolve.show import show_run
-from kernelindex.resolve.views import view_cohort
+from kernelindex.resolve.views import view_cohort, view_protocol
 from kernelindex.web.charts.adapters import (
     cohort_input,
     ecdf_input,
@@ -32,7 +33,7 @@ from kernelindex.web.charts.roofline import roofline_chart
 from kernelindex.web.charts.samples import samples_chart
 from kernelindex.web.charts.staircase import records_chart
 from kernelindex.web.charts.sweep import sweep_chart
-from kernelindex.web.charts.words import shape_words
+from kernelindex.web.charts.words import setting_words, shape_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +95,11 @@ def pair_input(catalog: Reads, runs: Sequence[RunLine]) -> EcdfInput | None:
     """Two runs with what their manifests say of rounds; None where one says nothing."""
     stored = catalog.documents([run.digest for run in runs])
     specs = [stored[run.digest]["spec"] for run in runs if run.digest in stored]
-    return ecdf_input(runs, specs) if len(runs) == len(specs) == 2 else None
+    rows = [row for run in runs if (row := catalog.run(run.digest)) is not None]
+    if not len(runs) == len(specs) == len(rows) == 2:
+        return None
+    timed = [Timing(row.profile, view_protocol(row.protocol), row.timed_pass) for row in rows]
+    return ecdf_input(runs, specs, differing_words(timed))
 
 
 def sweep_of(catalog: Reads, subject: str, frame: Frame = WIDE) -> Drawn | None:
@@ -151,7 +156,7 @@ def records_of(catalog: Reads, key: str, frame: Frame = WIDE) -> Drawn | None:
         levels=levels,
         source=row.source,
         metric=f"{row.metric}, {row.statistic}",
-        setting=shape_words(row.operation, cohort.shape),
+        setting=setting_words(shape_words(row.operation, cohort.shape), cohort.regime),
         until=row.newest_observed or "",
     )
     if data is None:

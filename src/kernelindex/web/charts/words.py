@@ -49,6 +49,11 @@ def shape_words(operation: str, shape: ShapeRef, *, without: str = "") -> str:
     return " · ".join(part for part in parts if part)
 
 
+def setting_words(*parts: str) -> str:
+    """What a title leaves open, the regime last, in the words of every page: ``resolve.regime``."""
+    return " · ".join(part for part in parts if part)
+
+
 def source_note(slug: str, *, date: str | None = None, key: str = "", kind: str = "group") -> str:
     """Whom the numbers are from, as of when, and the object that shows them all."""
     info = find_source(slug)
