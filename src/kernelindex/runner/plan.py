@@ -74,7 +74,7 @@ class Rules:
     half_width_target: float = 0.005
     rotation_sets: int = 3
     cache: tuple[str, ...] = ("cold",)
-    load: tuple[str, ...] = ("burst", "sustained")
+    load: tuple[str, ...] = ("sustained", "burst")
     execution: tuple[str, ...] = ("eager",)
     burst_samples: int = 10
     burst_idle_seconds: float = 0.1

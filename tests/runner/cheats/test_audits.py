@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kernelindex.runner.probe.audits.deciding import compare, lower_bound
+from kernelindex.runner.probe.audits.deciding import compare, lower_bound, measure
 from kernelindex.stats import Random
 
 
@@ -66,6 +66,27 @@ def test_a_way_half_as_slow_again_is_found_through_noise() -> None:
         ways = noisy(bench, 75_000, 0.05), noisy(bench, 50_000, 0.05)
         found += compare(bench, *ways, margin=1.15) is not None
     assert found >= 99
+
+
+def lasting(bench: Clock, median_ns: float) -> Any:
+    """Samples of slow calls: the clock goes on while they are taken."""
+
+    def sample() -> float:
+        bench.now += int(4 * median_ns)
+        return median_ns * math.exp(0.02 * bench.random.normal())
+
+    return sample
+
+
+def test_three_pairs_clear_slow_calls_and_more_are_taken_before_they_are_accused() -> None:
+    pairs = []
+    for seed in range(50):
+        bench: Any = Clock(Random(seed))
+        slow, quick = lasting(bench, 150e6), lasting(bench, 100e6)
+        pairs.append(measure(bench, quick, quick, 1.15).pairs)
+        assert compare(bench, slow, quick, margin=1.15) is not None
+        assert measure(bench, slow, quick, 1.15).pairs >= 10
+    assert set(pairs) == {3}
 
 
 def test_a_gain_of_a_microsecond_accuses_nobody() -> None:

@@ -121,6 +121,8 @@ class Fake:
     def _timed(self) -> float:
         begun = time.perf_counter_ns()
         time.sleep(SLEEP * (2 if self.behaviour == "slow" else 1))
+        if self.behaviour == "hidden_work":  # whatever else the machine does
+            return float(CALL_NS)
         return float(time.perf_counter_ns() - begun)
 
     def _act(self, where: str) -> None:

@@ -167,11 +167,16 @@ def _audit(bench: Bench, member: Member, timed_pass: str, name: str) -> None:
 def _ask_if_supported(
     bench: Bench, member: Member, timed_pass: str, command: str, **fields: str
 ) -> dict[str, object] | None:
-    """The fields of an examination, or None; one that fails is a doubt, unless it ended all."""
+    """The fields of an examination, or None; one that fails is a doubt, unless it ended all.
+
+    How long each took is kept: examinations are a good part of a first generation.
+    """
     if timed_pass not in member.open_passes():
         return None
     answer = member.process.ask(command, bench.long_timeout_s, **{"pass": timed_pass}, **fields)
     if not isinstance(answer, Refused):
+        spent = member.found.setdefault("seconds", {}).setdefault(timed_pass, {})
+        spent[fields.get("name", command)] = round(answer.wall_ns / 1e9, 3)
         return dict(answer.fields)
     if not member.process.alive:
         member.fail(timed_pass, answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner import batch_files
@@ -111,15 +111,19 @@ class Rounds:
 
     def _measure_member(self, member: Member, checked: Regime | None) -> None:
         for timed_pass in member.passes:
+            before = None
             for regime in regimes_of(timed_pass, self.bench.rules):
                 if timed_pass in member.open_passes():
-                    self._measure(member, regime, check=regime == checked)
+                    self._measure(member, regime, before, check=regime == checked)
+                before = None if regime == checked else regime
 
-    def _measure(self, member: Member, regime: Regime, *, check: bool) -> None:
+    def _measure(
+        self, member: Member, regime: Regime, before: Regime | None, *, check: bool
+    ) -> None:
         timed = member.timed.setdefault(regime, Timed())
         dump = member.process.place.out / "timed.kit" if check else None
         calls, refresh = self._draw_count(member, regime), self.random.below(_OFFSETS)
-        reply = self._request(member, regime, calls, refresh, dump)
+        reply = self._request(member, regime, calls, refresh, dump, warm=is_warm(regime, before))
         if reply is None:
             return
         refused = keep_times(self.bench, member, regime, timed, reply, calls)
@@ -129,7 +133,14 @@ class Rounds:
             member.fail(regime.timed_pass, refused)
 
     def _request(
-        self, member: Member, regime: Regime, calls: int, refresh: int, dump: Path | None
+        self,
+        member: Member,
+        regime: Regime,
+        calls: int,
+        refresh: int,
+        dump: Path | None,
+        *,
+        warm: bool,
     ) -> Reply | None:
         rules = self.bench.rules
         return member.ask(
@@ -138,24 +149,24 @@ class Rounds:
             self.bench.timeout_s,
             calls=calls,
             refresh=refresh,
-            switch_calls=rules.switch_warmup_calls,
-            switch_seconds=rules.switch_warmup_seconds,
+            switch_calls=0 if warm else rules.switch_warmup_calls,
+            switch_seconds=0.0 if warm else rules.switch_warmup_seconds,
             idle_seconds=rules.burst_idle_seconds,
             dump=str(dump) if dump else None,
             **regime.fields(),
         )
 
     def _draw_count(self, member: Member, regime: Regime) -> int:
+        """What fills a round's seconds, within bounds; a burst is no longer than a round."""
         rules = self.bench.rules
-        if regime.load == "burst":
-            low = min(rules.min_samples, max(1, rules.burst_samples))
-            return draw_calls(rules.burst_samples, low, max(1, rules.burst_samples), self.random)
         reported = member.median_ns.get(regime.timed_pass, 1e6)
         expected = max(reported, member.wall_ns.get(regime.timed_pass, 0.0))
+        low, high = rules.min_samples, rules.max_samples
+        if regime.load == "burst":
+            high = max(1, rules.burst_samples)
+            low = min(low, high)
         wanted = max(1, round(rules.round_seconds * 1e9 / expected))
-        return draw_calls(
-            min(wanted, rules.max_samples), rules.min_samples, rules.max_samples, self.random
-        )
+        return draw_calls(min(wanted, high), low, high, self.random)
 
     def _judge_timed(self, member: Member, regime: Regime, reply: Reply, dump: Path) -> None:
         """Judge the outputs of the last timed call."""
@@ -185,6 +196,11 @@ class Rounds:
         if not 0 <= index < self.bench.rules.rotation_sets or offset < 0:
             return None
         return Asked(self.judge.point.draws[0], regime.timed_pass, index, offset)
+
+
+def is_warm(regime: Regime, before: Regime | None) -> bool:
+    """Whether what was timed just ``before`` is this burst under load: then no switch is made."""
+    return regime.load == "burst" and before == replace(regime, load="sustained")
 
 
 def keep_times(

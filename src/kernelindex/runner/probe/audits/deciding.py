@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from kernelindex.runner.probe.audits.bench import Bench
 
 PAIRS, MOST_PAIRS = 20, 60
-# A slow candidate is cleared by six pairs within a second; accusing needs ten pairs at least.
-LEAST_PAIRS = 6
+# A slow candidate is cleared by three pairs once a second is over; accusing takes ten at least.
+LEAST_PAIRS = 3
 BUDGET_NS, LONGEST_NS = 1_000_000_000, 12_000_000_000
 TAIL = 0.001
 # Below this a call's time hangs on interrupts and cache lines rather than on its work.
