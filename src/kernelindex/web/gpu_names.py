@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kernelindex.registry.hardware import find_family, find_gpu, fold_name
 from kernelindex.resolve.lists import gpu_filter
 from kernelindex.web.listing import Filter, Option, choice
 
@@ -31,19 +32,37 @@ def gpu_choice(catalog: HardwareReads, asked: Asked, options: Iterable[Option]) 
     return choice(asked, GPU, "GPU", offered)
 
 
-def with_one_gpu(catalog: HardwareReads, asked: Asked, ids: Iterable[str]) -> Asked:
-    """What was asked with the id of the one GPU that its name means among these.
+def gpus_meant(
+    catalog: HardwareReads, asked: Asked, ids: Iterable[str]
+) -> tuple[Asked, tuple[str, ...]]:
+    """What was asked and which of these GPUs its name means; a name of one becomes its id.
 
-    A name that means none or several of them stays, for ``choice`` to refuse.
+    None are meant where no GPU is asked for, and where nothing was measured on the one that is.
+    Several are no mistake of the reader: who asks for a family wants to see what there is of it.
+    Raises RequestError ``request.hardware_unknown`` for what is no name of a GPU.
     """
-    value, known = asked.value(GPU), list(dict.fromkeys(ids))
-    if not value or value in known:
-        return asked
-    meant = gpu_filter(catalog, value)
+    value, measured = asked.value(GPU), list(dict.fromkeys(ids))
+    if not value or value in measured:
+        return asked, (value,) if value else ()
+    meant = _meant(catalog, value, measured)
+    if len(meant) == 1:
+        asked = replace(asked, values={**asked.values, GPU: meant[0]})
+    return asked, meant
+
+
+def _meant(catalog: HardwareReads, value: str, measured: Iterable[str]) -> tuple[str, ...]:
+    """A family means products that no table knows, too; a narrower name only those it names."""
+    products = {product.id for product in find_gpu(value)}
+    found = {} if len(products) > 1 and not _is_family(value) else gpu_filter(catalog, value)
     families = {row.id: row.family for row in catalog.hardware()}
-    fit = [
+    return tuple(
         one
-        for one in known
-        if one == meant.get("hardware") or families.get(one) == meant.get("family", value)
-    ]
-    return replace(asked, values={**asked.values, GPU: fit[0]}) if len(fit) == 1 else asked
+        for one in measured
+        if one in products
+        or one == found.get("hardware")
+        or ("family" in found and families.get(one) == found["family"])
+    )
+
+
+def _is_family(value: str) -> bool:
+    return fold_name(find_family(value) or "") == fold_name(value)

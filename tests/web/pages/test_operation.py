@@ -67,12 +67,6 @@ def test_an_unknown_operation_is_missing_and_suggests(site: TestClient) -> None:
     assert links_of(answer.text)["Fused MoE expert MLP"] == "/operations/moe-mlp"
 
 
-def test_an_unknown_gpu_is_refused_with_those_there_are(site: TestClient) -> None:
-    answer = site.get("/operations/moe-mlp?gpu=mi300x")
-    assert answer.status_code == 400
-    assert "h100-sxm5-80gb" in answer.text
-
-
 def test_roofline_stands_where_gpu_and_pass_are_asked_for(site: TestClient) -> None:
     plain = site.get("/operations/moe-mlp").text
     where = links_of(plain)["Roofline: achieved rates against the GPU’s peaks"]

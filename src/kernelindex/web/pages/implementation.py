@@ -12,10 +12,11 @@ from kernelindex.resolve.implementation_page import (
     list_ranked_runs,
     show_implementation,
 )
+from kernelindex.resolve.lists import gpu_filter
 from kernelindex.web import paths
 from kernelindex.web.context import told
 from kernelindex.web.facts import Fact, facts
-from kernelindex.web.gpu_names import with_one_gpu
+from kernelindex.web.gpu_names import GPU, gpu_choice
 from kernelindex.web.handling import page_route, redirect
 from kernelindex.web.listing import (
     ListPage,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 ROWS = 20
 PASSES = ("forward", "backward", "full", "inference", "unstated")
-FACETS = {"gpu": "hardware", "pass": "timed_pass", "metric": "metric"}
+FACETS = {GPU: "hardware", "pass": "timed_pass", "metric": "metric"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +64,14 @@ def implementation(catalog: Catalog, request: Request) -> ImplementationPage | R
         return redirect(paths.implementation(row.slug))
     asked = read_asked(request, filters=tuple(FACETS))
     dossier = show_implementation(catalog, row)
-    asked = with_one_gpu(catalog, asked, (use.hardware_id for use in dossier.uses))
     filters = (
-        choice(asked, "gpu", "GPU", [Option(u.hardware_id, u.hardware) for u in dossier.uses]),
+        gpu_choice(catalog, asked, [Option(u.hardware_id, u.hardware) for u in dossier.uses]),
         choice(asked, "pass", "Pass", plain_options(PASSES)),
         choice(asked, "metric", "Metric", plain_options(("latency", "score", "peak_memory"))),
     )
-    wanted = {FACETS[name]: value for name, value in asked.values.items()}
+    wanted = {FACETS[name]: value for name, value in asked.values.items() if name != GPU}
+    if asked.value(GPU):
+        wanted |= gpu_filter(catalog, asked.value(GPU))
     runs, cursor = list_ranked_runs(
         catalog, {"implementation": row.digest, **wanted}, cursor=asked.cursor, limit=ROWS
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from kernelindex.resolve.groups import GroupList
 from kernelindex.resolve.operation_page import (
     OperationDossier,
     find_row,
@@ -15,7 +16,7 @@ from kernelindex.resolve.sweeps import Sweep, find_sweeps
 from kernelindex.web import paths
 from kernelindex.web.charts.figure import Figure, subject_figure
 from kernelindex.web.context import told
-from kernelindex.web.gpu_names import with_one_gpu
+from kernelindex.web.gpu_names import gpus_meant
 from kernelindex.web.handling import page_route, redirect
 from kernelindex.web.listing import (
     Asked,
@@ -59,6 +60,15 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """One of the GPUs that a name means, such as a family's."""
+
+    label: str = field(metadata=told("name of the GPU"))
+    href: str = field(metadata=told("this page narrowed to it, other filters kept"))
+    groups: int = field(metadata=told("groups that meet the other filters"))
+
+
+@dataclass(frozen=True, slots=True)
 class SweepLink:
     """A sweep that is not shown."""
 
@@ -74,7 +84,12 @@ class OperationPage(ListPage):
 
     dossier: OperationDossier = field(metadata=told("semantics, costs and counts"))
     settings: tuple[Setting, ...] = field(metadata=told("results by GPU and pass"))
-    groups: tuple[GroupLine, ...] = field(metadata=told("groups that meet the filters"))
+    meanings: tuple[Meaning, ...] = field(
+        metadata=told("what the asked GPU's name means, where that is not one GPU")
+    )
+    groups: tuple[GroupLine, ...] = field(
+        metadata=told("groups that meet the filters; of several GPUs meant the first of each")
+    )
     sweeps: tuple[SweepView, ...] = field(metadata=told("sweeps shown, with chart and table"))
     sweep_links: tuple[SweepLink, ...] = field(metadata=told("further sweeps"))
     roofline: Figure | None = field(metadata=told("roofline of the asked GPU and pass"))
@@ -89,21 +104,12 @@ def operation(catalog: Catalog, request: Request) -> OperationPage | Response:
         return redirect(paths.operation(row.slug))
     asked = read_asked(request, filters=FILTERS)
     dossier = show_operation(catalog, row)
-    asked = with_one_gpu(catalog, asked, (one.hardware for one in dossier.counts))
+    asked, meant = gpus_meant(catalog, asked, (one.hardware for one in dossier.counts))
     labels = {one.id: one.label for one in catalog.hardware()}
     filters = _filters(asked, dossier, labels)
-    groups = operation_groups(
-        catalog,
-        row.slug,
-        cursor=asked.cursor,
-        limit=GROUPS,
-        hardware=asked.value("gpu") or None,
-        timed_pass=asked.value("pass") or None,
-        metric=asked.value("metric") or None,
-        without_metric=None if asked.value("metric") else _beside(dossier.counts),
-    )
-    found = _sweeps(catalog, asked, row.slug)
-    costs = bool(dossier.semantics.costs)
+    groups = _groups(catalog, asked, dossier, meant)
+    found = _sweeps(catalog, asked, row.slug, meant)
+    costs, one_gpu = bool(dossier.semantics.costs), meant[0] if len(meant) == 1 else ""
     shown = _shown(found, asked.value("axis"))
     return OperationPage(
         title=row.title,
@@ -113,12 +119,60 @@ def operation(catalog: Catalog, request: Request) -> OperationPage | Response:
         json_path=f"/api/v1{paths.operation(row.slug)}",
         dossier=dossier,
         settings=_settings(asked, dossier.counts, labels),
+        meanings=_meanings(asked, dossier.counts, labels, meant),
         groups=groups.groups,
         sweeps=tuple(build_sweep(catalog, one) for one in shown),
         sweep_links=_links(asked, found, shown),
-        roofline=_roofline(catalog, asked, row.slug, costs),
-        roofline_path=_roofline_path(asked, costs, groups.groups),
+        roofline=_roofline(catalog, asked, row.slug, one_gpu) if costs else None,
+        roofline_path=_roofline_path(asked, one_gpu, groups.groups) if costs else "",
         **list_fields(asked, filters, groups.cursor),
+    )
+
+
+def _groups(
+    catalog: Catalog, asked: Asked, dossier: OperationDossier, meant: Sequence[str]
+) -> GroupList:
+    """A page of groups; of several GPUs meant the first of each, as no order spans them."""
+    pages = [
+        operation_groups(
+            catalog,
+            dossier.operation.slug,
+            cursor=asked.cursor,
+            limit=GROUPS,
+            hardware=hardware,
+            timed_pass=asked.value("pass") or None,
+            metric=asked.value("metric") or None,
+            without_metric=None if asked.value("metric") else _beside(dossier.counts),
+        )
+        for hardware in (meant or (asked.value("gpu") or None,))
+    ]
+    if len(pages) == 1:
+        return pages[0]
+    return GroupList(groups=tuple(group for page in pages for group in page.groups))
+
+
+def _meanings(
+    asked: Asked,
+    counts: Sequence[GroupCountLine],
+    labels: dict[str, str],
+    meant: Sequence[str],
+) -> tuple[Meaning, ...]:
+    """Each GPU that a name of several means, with what the other filters leave of it."""
+    if len(meant) < 2:
+        return ()
+    passes, metric = asked.value("pass"), asked.value("metric") or _beside(counts)
+    groups = {
+        hardware: sum(
+            one.groups
+            for one in counts
+            if one.hardware == hardware
+            and one.timed_pass == (passes or one.timed_pass)
+            and (one.metric == metric) is bool(asked.value("metric"))
+        )
+        for hardware in meant
+    }
+    return tuple(
+        Meaning(labels.get(one, one), asked.link(gpu=one) + "#groups", groups[one]) for one in meant
     )
 
 
@@ -136,7 +190,13 @@ def _filters(asked: Asked, dossier: OperationDossier, labels: dict[str, str]) ->
     gpus = dict.fromkeys(one.hardware for one in counts)
     axes = [one.name for one in dossier.semantics.axes]
     filters = [
-        choice(asked, "gpu", "GPU", [Option(name, labels.get(name, name)) for name in gpus]),
+        choice(
+            asked,
+            "gpu",
+            "GPU",
+            [Option(name, labels.get(name, name)) for name in gpus],
+            known=(asked.value("gpu"),),
+        ),
         choice(
             asked, "pass", "Pass", plain_options(dict.fromkeys(one.timed_pass for one in counts))
         ),
@@ -172,9 +232,16 @@ def _settings(
     )
 
 
-def _sweeps(catalog: Catalog, asked: Asked, slug: str) -> tuple[Sweep, ...]:
-    gpu, timed_pass = asked.value("gpu") or None, asked.value("pass") or None
-    return find_sweeps(catalog, slug, hardware=gpu, timed_pass=timed_pass)
+def _sweeps(
+    catalog: Catalog, asked: Asked, slug: str, meant: Sequence[str]
+) -> tuple[Sweep, ...]:
+    """The sweeps on the GPUs that are meant, on all where none is asked for."""
+    timed_pass = asked.value("pass") or None
+    return tuple(
+        sweep
+        for hardware in (meant or (asked.value("gpu") or None,))
+        for sweep in find_sweeps(catalog, slug, hardware=hardware, timed_pass=timed_pass)
+    )
 
 
 def _shown(found: Sequence[Sweep], axis: str) -> tuple[Sweep, ...]:
@@ -199,18 +266,18 @@ def _links(asked: Asked, found: Sequence[Sweep], shown: Sequence[Sweep]) -> tupl
     )
 
 
-def _roofline(catalog: Catalog, asked: Asked, slug: str, costs: bool) -> Figure | None:
+def _roofline(catalog: Catalog, asked: Asked, slug: str, gpu: str) -> Figure | None:
     """The roofline of the asked GPU and pass; reading all its entries is not for every page."""
-    gpu, timed_pass = asked.value("gpu"), asked.value("pass")
-    if not (gpu and timed_pass and costs):
+    timed_pass = asked.value("pass")
+    if not (gpu and timed_pass):
         return None
     return subject_figure(catalog, "roofline", f"{slug}/{gpu}/{timed_pass}")
 
 
-def _roofline_path(asked: Asked, costs: bool, groups: Sequence[GroupLine]) -> str:
+def _roofline_path(asked: Asked, gpu: str, groups: Sequence[GroupLine]) -> str:
     """The page narrowed to the first group's GPU and pass, where it has a roofline."""
     first = next((one for one in groups if one.hardware.product_id), None)
-    if first is None or not costs or (asked.value("gpu") and asked.value("pass")):
+    if first is None or (gpu and asked.value("pass")):
         return ""
     narrowed = {"gpu": first.hardware.product_id or "", "pass": first.timed_pass}
     return asked.link(**narrowed) + "#roofline"

@@ -1,0 +1,84 @@
+"""A GPU's name that means several GPUs, or one that nothing was measured on, is understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from kernelindex.catalog import Catalog, import_records
+from kernelindex.site import create_app
+from tests.catalog.factories import World, make_environment, make_snapshot
+from tests.web.pages.reading import links_of, read_rows
+
+SXM, PCIE = "NVIDIA H100 80GB HBM3", "NVIDIA H100 PCIe"
+LABELS = {"h100-sxm5-80gb": "H100 SXM5 80GB", "h100-pcie-80gb": "H100 PCIe 80GB"}
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One kernel on two products of a family, and on a third GPU."""
+    rows = []
+    for place, product in enumerate((SXM, PCIE, "NVIDIA H200"), start=1):
+        world = World()
+        world.environment = make_environment(product)
+        rows += [world.row(name, 1000 * place, where=name) for name in ("one", "two")]
+    url = f"sqlite:///{tmp_path_factory.mktemp('several') / 'ki.db'}"
+    with Catalog.create(url) as catalog:
+        import_records(catalog, make_snapshot(), rows)
+        with TestClient(create_app(catalog=catalog), follow_redirects=False) as client:
+            yield client
+
+
+def page_of(client: TestClient) -> str:
+    """The path of the one operation."""
+    return links_of(client.get("/operations").text)["scale"]
+
+
+def groups_on(page: str) -> set[str]:
+    """The GPUs of the groups that a page lists."""
+    listed = [row[1] for row in read_rows(page) if len(row) == 5 and row[0].startswith("n=")]
+    return {label for label in (*LABELS.values(), "H200 SXM 141GB") if label in " ".join(listed)}
+
+
+def test_a_family_shows_each_of_its_gpus_and_how_to_ask_for_one(several: TestClient) -> None:
+    path = page_of(several)
+    answer = several.get(path, params={"gpu": "H100", "metric": "latency"})
+    assert answer.status_code == 200
+    assert groups_on(answer.text) == set(LABELS.values())
+    assert "means 2 GPUs with results here" in answer.text
+    links = links_of(answer.text.split("means 2 GPUs", 1)[1])
+    for hardware, label in LABELS.items():
+        assert links[label] == f"{path}?gpu={hardware}&metric=latency#groups"
+        assert groups_on(several.get(links[label]).text) == {label}
+    assert '<option value="H100" selected>' in answer.text
+
+
+def test_a_name_of_one_gpu_says_nothing_of_others(several: TestClient) -> None:
+    answer = several.get(page_of(several), params={"gpu": "H100 PCIe"})
+    assert groups_on(answer.text) == {"H100 PCIe 80GB"}
+    assert "GPUs with results here" not in answer.text
+
+
+def test_a_gpu_without_results_is_no_mistake(several: TestClient) -> None:
+    answer = several.get(page_of(several), params={"gpu": "MI300X"})
+    assert answer.status_code == 200
+    assert groups_on(answer.text) == set()
+    assert "No group meets every filter" in answer.text
+
+
+def test_what_names_no_gpu_is_still_refused(several: TestClient) -> None:
+    answer = several.get(page_of(several), params={"gpu": "H1O0"})
+    assert answer.status_code == 400
+    assert "wanted a GPU such as H100" in answer.text
+
+
+def test_runs_of_one_implementation_on_a_family_are_listed(several: TestClient) -> None:
+    path = links_of(several.get("/implementations").text)["one"]
+    for name, labels in (("H100", set(LABELS.values())), ("H200", {"H200 SXM 141GB"})):
+        answer = several.get(path, params={"gpu": name})
+        assert answer.status_code == 200
+        runs = [row for row in read_rows(answer.text) if len(row) == 7 and row[0].startswith("n=")]
+        assert len(runs) == len(labels)
+        assert all(any(label in row[1] for label in labels) for row in runs)
