@@ -232,9 +232,7 @@ def _settings(
     )
 
 
-def _sweeps(
-    catalog: Catalog, asked: Asked, slug: str, meant: Sequence[str]
-) -> tuple[Sweep, ...]:
+def _sweeps(catalog: Catalog, asked: Asked, slug: str, meant: Sequence[str]) -> tuple[Sweep, ...]:
     """The sweeps on the GPUs that are meant, on all where none is asked for."""
     timed_pass = asked.value("pass") or None
     return tuple(
