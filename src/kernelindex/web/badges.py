@@ -63,7 +63,8 @@ def _room(text: str) -> int:
 
 def _words(text: str, x: int, room: int) -> str:
     """Text of a fixed length, so that another font of the reader moves nothing."""
-    return f'<text x="{x}" y="14" textLength="{room - 2 * PAD}">{escape(text)}</text>'
+    fixed = f'textLength="{room - 2 * PAD}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text x="{x}" y="14" {fixed}>{escape(text)}</text>'
 
 
 def level_badge(dossier: RunDossier) -> Badge:

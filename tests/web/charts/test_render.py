@@ -75,14 +75,16 @@ def test_texts_keep_their_width_in_any_font(renderer: Renderer) -> None:
     texts = list(ET.fromstring(renderer.draw(RECORD)).iter(f"{SVG}text"))
     lengths = {one.text: float(one.get("textLength") or 0) for one in texts}
     assert lengths["5.75"] == pytest.approx(text_width("5.75", 12), abs=0.06)
+    assert {one.get("lengthAdjust") for one in texts} == {"spacingAndGlyphs"}
     assert lengths[RECORD.title] == pytest.approx(text_width(RECORD.title, 15, bold=True), abs=0.06)
 
 
 def test_a_text_of_unknown_width_is_left_alone() -> None:
-    told = '<text font-size="12px">日本</text><text font-size="12px">a &amp; b</text>'
+    told = '<text font-size="12px">Ядро</text><text font-size="12px">a &amp; b</text>'
     pinned = pin_widths(told)
-    assert pinned.startswith('<text font-size="12px">日本</text>')
-    assert f'textLength="{text_width("a & b", 12):.1f}">a &amp; b</text>' in pinned
+    assert pinned.startswith('<text font-size="12px">Ядро</text>')
+    fixed = f'textLength="{text_width("a & b", 12):.1f}" lengthAdjust="spacingAndGlyphs"'
+    assert f"{fixed}>a &amp; b</text>" in pinned
 
 
 def test_dark_differs_in_colour_only(renderer: Renderer) -> None:

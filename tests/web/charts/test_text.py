@@ -4,7 +4,14 @@ import unicodedata
 
 import pytest
 
-from kernelindex.web.charts.text import clean_text, fit_text, text_width, wrap_text
+from kernelindex.web.charts.text import (
+    clean_text,
+    fit_text,
+    has_known_width,
+    narrowest_room,
+    text_width,
+    wrap_text,
+)
 from tests.web.charts.factories import HOSTILE
 
 
@@ -31,6 +38,17 @@ def test_widths_are_those_of_arial() -> None:
     assert text_width("iii", 10) == pytest.approx(6.66)
     assert text_width("iii", 10, bold=True) == pytest.approx(8.34)
     assert text_width("日", 10) == pytest.approx(10.0)
+
+
+def test_a_letter_with_marks_is_as_wide_as_without() -> None:
+    assert text_width("Ünïcødé", 10) == pytest.approx(text_width("Uncde", 10) + 6.0 + 2.78)
+    assert has_known_width("Ünïcode × 日本語")
+    assert not has_known_width("Ядро")
+
+
+def test_a_line_for_the_edge_leaves_room_for_a_wider_font() -> None:
+    assert 1.17 * narrowest_room(692) == pytest.approx(692)
+    assert 1.25 * narrowest_room(692, bold=True) == pytest.approx(692)
 
 
 def test_a_cut_text_fits_and_says_that_it_was_cut() -> None:

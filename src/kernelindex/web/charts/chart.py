@@ -19,7 +19,7 @@ Cell = str | float | int | None
 Spec = Mapping[str, Any]
 
 KINDS: tuple[Kind, ...] = ("cohort", "sweep", "samples", "ecdf", "limit", "roofline", "records")
-ENCODING_VERSION = 1
+ENCODING_VERSION = 2
 """Raised when the same specification is to be drawn differently."""
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

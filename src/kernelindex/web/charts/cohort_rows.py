@@ -19,7 +19,7 @@ from kernelindex.web.charts.layers import (
     texts,
 )
 from kernelindex.web.charts.scales import Extent, value_channel
-from kernelindex.web.charts.text import fit_text, text_width
+from kernelindex.web.charts.text import FALLBACK, fit_text, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -234,7 +234,9 @@ def _numbers(shown: Sequence[CohortEntry], layout: Layout, scale: Scale) -> list
     end = layout.text_edge - (0 if narrow else RATIO_ROOM)
     unit_room = text_width(f" {scale.unit}", 12.0) if narrow and scale.unit else 0.0
     said = [scale.show(entry.value, _half(entry)) for entry in shown]
-    point = end - unit_room - max(text_width(text[len(_whole(text)) :], 12.0) for text in said)
+    point = end - FALLBACK * (
+        unit_room + max(text_width(text[len(_whole(text)) :], 12.0) for text in said)
+    )
     values, units, ratios = [], [], []
     for row, (entry, text) in enumerate(zip(shown, said, strict=True)):
         y = layout.name_y(row) if narrow else layout.dot_y(row)

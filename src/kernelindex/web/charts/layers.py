@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kernelindex.web.charts.text import fit_text, text_width, wrap_text
+from kernelindex.web.charts.text import FALLBACK, fit_text, narrowest_room, text_width, wrap_text
 
 if TYPE_CHECKING:
     from kernelindex.web.charts.chart import Frame
@@ -165,8 +165,9 @@ class Sheet:
 
 def _heads(sheet: Sheet, room: int) -> tuple[list[Layer], int]:
     narrow = sheet.frame.is_narrow
-    title = wrap_text(sheet.title, room, TITLE_SIZE, 3 if narrow else 2, bold=True)
-    said = wrap_text(sheet.subtitle, room, 12.0, 5 if narrow else 3)
+    short = narrowest_room(room, bold=True)
+    title = wrap_text(sheet.title, short, TITLE_SIZE, 3 if narrow else 2, bold=True)
+    said = wrap_text(sheet.subtitle, narrowest_room(room), 12.0, 6 if narrow else 3)
     subtitle = said if sheet.subtitle else ()
     top = MARGIN + len(title) * TITLE_LINE + len(subtitle) * TEXT_LINE + sheet.head_room
     x = MARGIN - sheet.left
@@ -181,7 +182,8 @@ def _heads(sheet: Sheet, room: int) -> tuple[list[Layer], int]:
 def _notes(sheet: Sheet, room: int, start: int) -> tuple[list[Layer], int]:
     if not sheet.note:
         return [], 0
-    found = wrap_text(sheet.note, room, NOTE_SIZE, 3 if sheet.frame.is_narrow else 2)
+    lines = 5 if sheet.frame.is_narrow else 3
+    found = wrap_text(sheet.note, narrowest_room(room), NOTE_SIZE, lines)
     x = MARGIN - sheet.left
     return [_lines("note", x, start + TEXT_LINE / 2 + 2, 14, found)], 14 * len(found) + 6
 
@@ -199,8 +201,8 @@ def _key(sheet: Sheet, room: int) -> tuple[list[Layer], int]:
     words: list[Row] = []
     x, line = 0.0, 0
     for item in sheet.key:
-        text = fit_text(item.text, room - 26, NOTE_SIZE)
-        width = 24 + text_width(text, NOTE_SIZE)
+        text = fit_text(item.text, narrowest_room(room - 26), NOTE_SIZE)
+        width = 24 + text_width(text, NOTE_SIZE) * FALLBACK
         if x and x + width > room:
             x, line = 0.0, line + 1
         y = y0 + line * KEY_LINE

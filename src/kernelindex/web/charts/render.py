@@ -199,6 +199,7 @@ def _late(limit_s: float) -> str:
 def pin_widths(svg: str) -> str:
     """Texts told how wide they are, so that a reader's other font moves nothing.
 
+    Letters of a wider font are drawn narrower; closer together they would run into each other.
     Only those whose every character has a known width.
     """
     return _TEXT.sub(_pinned, svg)
@@ -210,7 +211,8 @@ def _pinned(match: re.Match[str]) -> str:
     if size is None or not said or not has_known_width(said):
         return match[0]
     width = text_width(said, float(size[1]), bold='font-weight="bold"' in attributes)
-    return f'<text{attributes} textLength="{width:.1f}">{match["said"]}</text>'
+    fixed = f'textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
+    return f"<text{attributes} {fixed}>{match['said']}</text>"
 
 
 def describe_svg(svg: str, title: str, alt: str, digest: str) -> bytes:

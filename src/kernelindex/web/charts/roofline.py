@@ -24,14 +24,14 @@ from kernelindex.web.charts.layers import (
     texts,
 )
 from kernelindex.web.charts.scales import Extent, ticks
-from kernelindex.web.charts.text import clean_text, fit_text
+from kernelindex.web.charts.text import clean_text, fit_text, narrowest_room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HEIGHT = 250
 LEFT = 60
-LABEL_ROOM = 176
+LABEL_ROOM = 204
 GROUP_GAP = 29
 MAX_POINTS = 24
 MAX_NAMED = 8
@@ -194,15 +194,16 @@ class _Drawing:
             return []
         named = self.points[:MAX_NAMED]
         wanted = [HEIGHT - self._up.position(point.tflops, HEIGHT) for point in named]
+        room = [narrowest_room(LABEL_ROOM - 10, bold=bold) for bold in (False, True)]
         tall = any(point.group for point in named)
         places = spread_labels(wanted, GROUP_GAP if tall else 15, 6, HEIGHT - 6)
         rows: dict[str, list[Row]] = {"label": [], "label-lead": [], "detail": []}
         threads: list[Row] = []
         for index, (point, y, own) in enumerate(zip(named, places, wanted, strict=True)):
-            name = fit_text(point.name, LABEL_ROOM - 16, 11.0, bold=not index)
+            name = fit_text(point.name, room[not index], 11.0, bold=not index)
             rows["label" if index else "label-lead"].append(text_row(self.width + 16, y, name))
             if point.group:
-                group = fit_text(point.group, LABEL_ROOM - 16, NOTE_SIZE)
+                group = fit_text(point.group, room[False], NOTE_SIZE)
                 rows["detail"].append(text_row(self.width + 16, y + 13, group))
             x = self._across.position(point.intensity, self.width)
             threads.append(segment(x + 5, own, self.width + 12, y))

@@ -20,7 +20,7 @@ from kernelindex.web.charts.layers import (
 )
 from kernelindex.web.charts.scales import LOG_BEYOND, Extent, ticks
 from kernelindex.web.charts.sweep_points import Crossover, runs_of
-from kernelindex.web.charts.text import fit_text, text_width
+from kernelindex.web.charts.text import fit_text, narrowest_room, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 230
 LEFT = 52
-LABEL_ROOM = 188
+LABEL_ROOM = 216
 LABEL_GAP = 29
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
@@ -145,7 +145,7 @@ class Drawing:
         for place, (index, y) in enumerate(zip(self.shown, places, strict=True)):
             end = _end(place)
             first, _, second = self._said(index).partition(" · ")
-            room, x = LABEL_ROOM - 26, self.width + 26.0
+            room, x = narrowest_room(LABEL_ROOM - 20, bold=not place), self.width + 26.0
             shift = 7 if second else 0
             rows: list[Row] = [text_row(x, y - shift, fit_text(first, room, 11.0, bold=not place))]
             found.append(

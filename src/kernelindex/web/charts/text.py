@@ -31,7 +31,7 @@ _REGULAR = (
     (191, "'"),
     (222, "ijl"),
     (260, "|"),
-    (278, " !,./:;\\[]Itf"),
+    (278, " !,./:;\\[]Itfìíîïĩīĭı"),
     (333, "`()-r·"),
     (334, "{}"),
     (355, '"'),
@@ -55,7 +55,7 @@ _REGULAR = (
 )
 _BOLD = (
     (238, "'"),
-    (278, " ,./Iijl\\"),
+    (278, " ,./Iijlìíîïĩīĭı\\"),
     (280, "|"),
     (333, "!()-:;[]`ft·"),
     (389, "*r{}"),
@@ -76,6 +76,12 @@ _BOLD = (
     (975, "@"),
     (1000, "…—"),
 )
+FALLBACK, FALLBACK_BOLD = 1.17, 1.25
+"""How much wider texts of charts are in DejaVu Sans, the widest of usual fallbacks.
+
+Measured in Chromium over titles, settings, names and notes: 1.04 to 1.17, bold 1.18 to 1.25.
+"""
+
 _WIDTHS = {character: width for width, characters in _REGULAR for character in characters}
 _BOLD_WIDTHS = {character: width for width, characters in _BOLD for character in characters}
 
@@ -116,17 +122,34 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def has_known_width(text: str) -> bool:
-    """Whether every character has its width in the table."""
-    return all(character in _WIDTHS for character in text)
+    """Whether the width of every character is known and not merely estimated."""
+    return all(_known_advance(character, _WIDTHS) is not None for character in text)
+
+
+def narrowest_room(width: float, *, bold: bool = False) -> float:
+    """The room that a text may take by the table and not outgrow ``width`` in a fallback font.
+
+    For lines that end at the edge of a picture: browsers keep to a text's stated length, but
+    other viewers of SVG do not, and would cut it.
+    """
+    return width / (FALLBACK_BOLD if bold else FALLBACK)
 
 
 def _advance(character: str, table: Mapping[str, int]) -> int:
+    known = _known_advance(character, table)
+    return _EM_OTHER if known is None else known
+
+
+def _known_advance(character: str, table: Mapping[str, int]) -> int | None:
+    """A letter with marks is as wide as without; an East Asian wide one fills its em."""
     width = table.get(character)
     if width is not None:
         return width
     if unicodedata.combining(character):
         return 0
-    return _EM_WIDE if unicodedata.east_asian_width(character) in _WIDE else _EM_OTHER
+    if unicodedata.east_asian_width(character) in _WIDE:
+        return _EM_WIDE
+    return table.get(unicodedata.normalize("NFD", character)[0])
 
 
 def fit_text(text: str, width: float, size: float, *, bold: bool = False) -> str:
