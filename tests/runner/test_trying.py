@@ -44,8 +44,8 @@ def planned(file: Path, *passes: str) -> Plan:
 
 
 def trials(folder: Path, plan: Plan, **changes: object) -> tuple[Trial, ...]:
-    _, _, judged = read_and_judge(make_batch(folder, plan, **changes), RunnerFacts(id="try"))
-    return read_trials(judged, OWN)
+    batch, _, judged = read_and_judge(make_batch(folder, plan, **changes), RunnerFacts(id="try"))
+    return read_trials(batch, judged, OWN)
 
 
 def test_the_own_file_comes_first_and_the_installed_ones_beside_it(file: Path) -> None:
@@ -95,6 +95,78 @@ def test_a_wrong_kernel_is_told_where(file: Path, tmp_path: Path) -> None:
     assert (wrong.frobenius_error, wrong.allowed) == (4.9, 2e-6)
 
 
+def test_a_draw_is_named_only_where_the_errors_are_known_to_be_of_it(
+    file: Path, tmp_path: Path
+) -> None:
+    outputs = {"y": {"passed": False, "frobenius": 0.1}}
+    several = {"outputs": outputs, "draws": ["stress", "uneven", "own"], "timedCallsChecked": 0}
+    found = {}
+    for reason in ("wrong_values", "wrong_on_uneven"):
+        (trial,) = trials(
+            tmp_path / reason,
+            planned(file),
+            status="incorrect_numerical",
+            reason=reason,
+            correctness=several,
+        )
+        found[reason] = trial.wrong[0].draw
+    assert found == {"wrong_values": None, "wrong_on_uneven": "uneven"}
+
+
+BUSY = [[{"after": {"load": 7.5, "runnable": 6}}, {"after": {"load": 7.1, "runnable": 4}}]]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [("unstable", "generations_differ"), ("aborted", "generations_missing")]
+)
+def test_a_doubted_time_leaves_the_result_correct_and_the_pairs_judged(
+    file: Path, tmp_path: Path, status: str, reason: str
+) -> None:
+    (trial,) = trials(
+        tmp_path / "batch", planned(file), status=status, reason=reason, telemetry=BUSY
+    )
+    assert (trial.correct, trial.unsettled, trial.lost) == (True, True, ())
+    assert [one.verdict.kind for one in trial.rivals] == [VerdictKind.SLOWER, VerdictKind.FASTER]
+    assert len(trial.process_ns) == 3
+    assert trial.surroundings.busy
+    assert trial.surroundings.text == "load 7.3 on 2 cores, 4 other threads waiting for one"
+
+
+def test_a_batch_cut_short_after_one_process_has_a_ratio_and_no_verdict(
+    file: Path, tmp_path: Path
+) -> None:
+    one_generation = [[[150_000.0] * 3] * 8]
+    (trial,) = trials(tmp_path / "batch", planned(file), status="aborted", samplesNs=one_generation)
+    assert trial.correct
+    assert {one.verdict.kind for one in trial.rivals} == {VerdictKind.UNCLEAR}
+    assert trial.rivals[0].verdict.ratio == 1.0
+
+
+@pytest.mark.parametrize("lacking", [{"draws": ["own"]}, {"outputs": {}}, {}])
+def test_what_was_not_checked_to_the_end_is_not_called_correct(
+    file: Path, tmp_path: Path, lacking: dict[str, object]
+) -> None:
+    whole = {"outputs": {"y": {"passed": True}}, "draws": ["own", "stress", "uneven"]}
+    stated = {**whole, **lacking} if lacking else None
+    (trial,) = trials(tmp_path / "batch", planned(file), status="aborted", correctness=stated)
+    assert (trial.correct, trial.rivals) == (False, ())
+
+
+def test_a_quiet_machine_is_not_called_busy(file: Path, tmp_path: Path) -> None:
+    quiet = [[{"after": {"load": 2.1, "runnable": 1}}, {"after": {"load": "much"}}, None]]
+    (trial,) = trials(tmp_path / "batch", planned(file), telemetry=quiet)
+    assert not trial.surroundings.busy
+    assert trial.surroundings.text == "load 2.1 on 2 cores, 0 other threads waiting for one"
+    (unread,) = trials(tmp_path / "unread", planned(file))
+    assert (unread.surroundings.busy, unread.surroundings.text) == (False, "")
+
+
+def test_so_many_processes_run_as_are_asked_for(file: Path) -> None:
+    ask = Ask(operation="rms-norm", device="cpu", files=(f"{file}:rms",))
+    rules = plan_trial(ask, generations=1, max_generations=1)[0].rules
+    assert (rules.generations, rules.max_generations) == (1, 1)
+
+
 def test_other_shapes_are_the_smallest_and_the_largest_with_the_best_rival(file: Path) -> None:
     plan = other_shapes(planned(file), "pytorch/RMSNorm", 2)
     assert plan is not None
@@ -117,3 +189,41 @@ def test_a_trial_fits_into_its_time_without_a_study(file: Path) -> None:
 def test_what_is_no_function_of_a_file_is_refused(target: str, file: Path) -> None:
     with pytest.raises(RequestError, match=r"wanted FILE\.py:FUNCTION"):
         own_candidate(str(file.parent / target))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import torch\ndef rms(x, weight:\n    return x\n", r"mine\.py:2: '\(' was never closed"),
+        ("def rms(x):\n\tif x:\n        return x\n", r"mine\.py:3: .*; wanted a file of Python 3"),
+        ("def rms_nrm(x, weight):\n    return x\n", r"'rms_norm'; did you mean rms_nrm\?"),
+        ("import torch\n", r"no function is called 'rms_norm'; it has none"),
+        ("class rms_norm:\n    pass\n", "rms_norm is a class; wanted a function"),
+        ("def rms_norm():\n    pass\nrms_norm = 3\n", "rms_norm is a value"),
+        ("x\0y", "null bytes"),
+    ],
+)
+def test_a_file_that_cannot_hold_the_function_is_refused_without_being_run(
+    body: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(body)
+    with pytest.raises(RequestError, match=said):
+        own_candidate(f"{path}:rms_norm")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "rms_norm = lambda x, weight: x\n",
+        "from elsewhere import rms_norm\n",
+        "from elsewhere import *\n",
+        "globals()['rms_norm'] = len\n",
+        "rms_norm = None\ndef rms_norm(x, weight):\n    return x\n",
+        "if True:\n    def rms_norm(x, weight):\n        return x\n",
+    ],
+)
+def test_a_name_bound_in_any_way_is_left_to_the_run(body: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(body)
+    assert own_candidate(f"{path}:rms_norm").entry == "rms_norm"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import platform
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,8 @@ from kernelindex.runner.plan import TRAINING, Candidate
 
 if TYPE_CHECKING:
     from kernelindex.runner.operations.description import CandidateSpec, Operation
+
+_CLASS, _VALUE = "a class", "a value"
 
 
 def recordable() -> tuple[str, ...]:
@@ -52,7 +57,9 @@ def find_candidate(operation: Operation, text: str) -> CandidateSpec:
 def own_candidate(text: str) -> Candidate:
     """The candidate of ``FILE:FUNCTION``; its passes are tried as the plan asks for them.
 
-    Raises RequestError ``candidate.file`` where there is no such file or no function named.
+    Raises RequestError ``candidate.file`` where there is no such file or no function named,
+    ``candidate.syntax`` where it is no Python, ``candidate.function`` where nothing in it has
+    that name: the file is read and not run, so that this is said at once.
     """
     place, _, function = text.rpartition(":")
     path = Path(place)
@@ -60,12 +67,73 @@ def own_candidate(text: str) -> Candidate:
         raise RequestError(
             f"{text!r}: wanted FILE.py:FUNCTION of a file that is there", code="candidate.file"
         )
+    _require_name(path, function)
     return Candidate(
         id=f"own/{path.stem}-{function}".replace("_", "-").lower(),
         entry=function,
         file=str(path.resolve()),
         passes=("inference", *TRAINING),
     )
+
+
+def _require_name(path: Path, name: str) -> None:
+    """Refuse a file in which nothing can have the name; what may have it is found by running."""
+    try:
+        body = path.read_bytes()
+        tree = ast.parse(body, str(path))
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}", code="candidate.file") from error
+    except (SyntaxError, ValueError) as error:
+        where = f"{path}:{error.lineno}" if isinstance(error, SyntaxError) else str(path)
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise RequestError(
+            f"{where}: {said}; wanted a file of Python {platform.python_version()}",
+            code="candidate.syntax",
+        ) from error
+    kind = next(filter(None, (_kind_of(one, name) for one in reversed(tree.body))), None)
+    if kind in (_CLASS, _VALUE):
+        raise RequestError(
+            f"{path}: {name} is {kind}; wanted a function, or what can be called like one"
+            f" (an instance of a module, say)",
+            code="candidate.function",
+        )
+    if any(_binds(one, name) or _takes_all(one) for one in ast.walk(tree)):
+        return
+    functions = [one.name for one in tree.body if isinstance(one, ast.FunctionDef)]
+    near = get_close_matches(name, functions, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(functions) or 'none'}"
+    raise RequestError(f"{path}: no function is called {name!r}; {hint}", code="candidate.function")
+
+
+def _kind_of(node: ast.stmt, name: str) -> str | None:
+    """What a statement makes of a name, as far as it can be read; None where it binds others."""
+    if isinstance(node, ast.ClassDef) and node.name == name:
+        return _CLASS
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if any(isinstance(one, ast.Name) and one.id == name for one in targets):
+        return _VALUE if isinstance(node, ast.Assign) and _is_value(node.value) else "something"
+    defined = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
+    return "something" if defined else None
+
+
+def _is_value(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set)
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name.partition(".")[0]) == name
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name == name
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+
+
+def _takes_all(node: ast.AST) -> bool:
+    """Whether a statement may bind names that the file does not spell."""
+    if isinstance(node, ast.ImportFrom):
+        return any(one.name == "*" for one in node.names)
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id in ("exec", "globals", "setattr", "vars")
 
 
 def planned(spec: CandidateSpec) -> Candidate:

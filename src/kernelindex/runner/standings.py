@@ -20,7 +20,7 @@ from kernelindex.policy.siblings import sibling_passes
 from kernelindex.policy.verdicts import compare_in_cohort
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kernelindex.policy.facts import RunFacts
     from kernelindex.policy.verdicts import Verdict
@@ -37,6 +37,7 @@ class Judged:
     cohort: JudgedCohort
     runs: Mapping[str, RecordedRun]
     facts: Mapping[str, RunFacts]
+    context: JudgeContext
 
     @property
     def first(self) -> RecordedRun:
@@ -70,6 +71,19 @@ def compare_in(one: Judged, first: str, second: str) -> Verdict | None:
     return compare_in_cohort(rows[first].entry, rows[second].entry, one.cohort.tolerance)
 
 
+def judge_as_passed(one: Judged, digests: Collection[str]) -> JudgedCohort:
+    """The cohort as if these runs had passed: those whose times are doubted, not their results.
+
+    A pair is judged by generations that ran side by side, so what slows all of a batch's
+    processes together widens an interval and settles nothing wrongly.
+    """
+    runs = [
+        replace(facts, status="passed") if digest in digests else facts
+        for digest, facts in one.facts.items()
+    ]
+    return judge_cohort(runs, one.context)
+
+
 def run_facts(batch: Batch, one: RecordedRun) -> RunFacts:
     """What policy knows of a recorded run, its samples included."""
     facts = read_run(
@@ -94,4 +108,5 @@ def _judge(
         cohort=judge_cohort(list(own.values()), context),
         runs={one.run.digest: one for one in group},
         facts=own,
+        context=context,
     )

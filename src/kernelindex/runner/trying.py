@@ -15,14 +15,17 @@ from kernelindex.runner.offers import available
 from kernelindex.runner.operations.description import load_operation
 from kernelindex.runner.planning import Ask, choose_point
 from kernelindex.runner.protocols import build_plan
+from kernelindex.runner.standings import judge_as_passed
+from kernelindex.runner.surroundings import Surroundings, read_surroundings
+from kernelindex.stats import median
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kernelindex.policy.judging import JudgedEntry
+    from kernelindex.policy.judging import JudgedCohort, JudgedEntry
     from kernelindex.runner.plan import Plan
     from kernelindex.runner.planning import Choice
-    from kernelindex.runner.recording import Series
+    from kernelindex.runner.recording import Batch, Series
     from kernelindex.runner.standings import Judged
 
 RIVALS, RIVALS_ON_HOST = 3, 2
@@ -30,16 +33,24 @@ RIVALS, RIVALS_ON_HOST = 3, 2
 OTHER_SHAPES = 2
 BUDGET_SECONDS = 300.0
 _NUMPY = re.compile(r"^\s*(?:import|from)\s+numpy\b", re.MULTILINE)
+_WRONG_ON = "wrong_on_"
 _TORCH = re.compile(r"^\s*(?:import|from)\s+(?:torch|triton)\b", re.MULTILINE)
+UNSETTLED = frozenset(("unstable", "aborted"))
+"""Statuses that doubt the time and not the result."""
 QUICK: dict[str, Any] = {"generations": 3, "rounds": 8, "round_seconds": 0.05}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrong:
-    """Where a result is wrong: the output or gradient, the draw, the row, by how much."""
+    """Where a result is wrong: the output or gradient, the draw, the row, by how much.
+
+    ``draws`` are those that were checked; ``draw`` is None where it is not known of which of
+    them the errors are.
+    """
 
     output: str
     draw: str | None
+    draws: tuple[str, ...]
     worst_row: int | None
     worst_row_error: float | None
     frobenius_error: float | None
@@ -55,13 +66,20 @@ class Rival:
     median_ns: float
     verdict: Verdict
 
+    @property
+    def decided(self) -> bool:
+        """Whether faster, slower or the same could be said."""
+        return self.verdict.kind is not VerdictKind.UNCLEAR
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """One pass of the own kernel at one shape.
 
-    ``status`` is ``passed`` or what went wrong, with ``reason`` and ``text``; ``rivals`` are
-    best first and empty where there is no time to compare; ``lost`` says who of them has none.
+    ``status`` is ``passed`` or what went wrong, with ``reason`` and ``text``; ``checked`` says
+    whether every draw was, and held. ``rivals`` are best first and empty where there is no
+    time to compare; ``lost`` says who of them has none. ``process_ns`` has the median of each
+    of its processes.
     """
 
     point: str
@@ -79,11 +97,19 @@ class Trial:
     doubts: tuple[str, ...]
     rivals: tuple[Rival, ...]
     lost: tuple[str, ...]
+    checked: bool
+    process_ns: tuple[float, ...]
+    surroundings: Surroundings
 
     @property
     def correct(self) -> bool:
-        """Whether every check passed."""
-        return self.status == "passed"
+        """Whether every check passed; its time may still be unsettled."""
+        return self.status == "passed" or (self.checked and self.unsettled)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether it is the time that is doubted: its processes differ, or too few ran."""
+        return self.status in UNSETTLED
 
     @property
     def loses(self) -> bool:
@@ -103,6 +129,7 @@ def plan_trial(
     choice = choose_point(replace(ask, candidates=rivals, passes=ask.passes or ("forward",)))
     own = replace(choice.point.candidates[0], interface=interface_of(ask.files[0]))
     point = replace(choice.point, candidates=(own, *choice.point.candidates[1:]))
+    asked = {name: value for name, value in rules.items() if value is not None}
     plan = build_plan(
         [point],
         runner="try",
@@ -111,7 +138,7 @@ def plan_trial(
         purpose="try",
         protocol="quick",
         time_budget_seconds=BUDGET_SECONDS,
-        **{**QUICK, **{name: value for name, value in rules.items() if value is not None}},
+        **{**QUICK, **asked},
     )
     return plan, replace(choice, point=point)
 
@@ -177,18 +204,21 @@ def interface_of(text: str) -> str:
     return "numpy" if _NUMPY.search(source) and not _TORCH.search(source) else "torch"
 
 
-def read_trials(judged: Sequence[Judged], own: str) -> tuple[Trial, ...]:
+def read_trials(batch: Batch, judged: Sequence[Judged], own: str) -> tuple[Trial, ...]:
     """What a judged batch says of the candidate ``own``, one trial a pass, shape and regime."""
-    found = []
+    surroundings, found = read_surroundings(batch), []
     for one in judged:
         recorded = next((run for run in one.runs.values() if run.series.candidate.id == own), None)
         if recorded is not None:
-            found.append(_trial(one, recorded.series, recorded.run.digest))
+            series, digest = recorded.series, recorded.run.digest
+            found.append(_trial(one, series, digest, surroundings))
     return tuple(found)
 
 
-def _trial(one: Judged, series: Series, digest: str) -> Trial:
-    entry = next((row for row in one.cohort.entries if row.run.digest == digest), None)
+def _trial(one: Judged, series: Series, digest: str, surroundings: Surroundings) -> Trial:
+    sound = {name for name, run in one.runs.items() if _is_sound(run.series)}
+    cohort = judge_as_passed(one, sound)
+    entry = next((row for row in cohort.entries if row.run.digest == digest), None)
     interval = entry.run.interval if entry else None
     spec = one.runs[digest].run.document["spec"]
     return Trial(
@@ -205,20 +235,43 @@ def _trial(one: Judged, series: Series, digest: str) -> Trial:
         percent_of_limit=entry.limit.percent_nominal if entry and entry.limit else None,
         peak_bytes=spec.get("memory", {}).get("peakBytes"),
         doubts=tuple(doubt.code for doubt in entry.doubts) if entry else (),
-        rivals=_rivals(one, entry) if entry else (),
+        rivals=_rivals(one, cohort, entry) if entry else (),
         lost=tuple(
             f"{row.run.line.title}: {row.run.status.replace('_', ' ')}"
-            for row in one.cohort.excluded
+            for row in cohort.excluded
             if row.run.digest != digest
         ),
+        checked=_is_checked(series),
+        process_ns=tuple(
+            median([median(samples) for samples in rounds if samples])
+            for rounds in series.samples_ns
+            if any(rounds)
+        ),
+        surroundings=surroundings,
     )
 
 
-def _rivals(one: Judged, own: JudgedEntry) -> tuple[Rival, ...]:
+def _is_sound(series: Series) -> bool:
+    """Whether nothing but its time is doubted, and there is one."""
+    timed = any(any(rounds) for rounds in series.samples_ns)
+    return series.status == "passed" or (
+        series.status in UNSETTLED and timed and _is_checked(series)
+    )
+
+
+def _is_checked(series: Series) -> bool:
+    """Whether every draw of the point was checked, and every output of it passed."""
+    stated = series.found.get("correctness") or {}
+    outputs = (stated.get("outputs") or {}).values()
+    drawn = set(series.point.draws) <= set(stated.get("draws") or ())
+    return drawn and bool(outputs) and all(one.get("passed") for one in outputs)
+
+
+def _rivals(one: Judged, cohort: JudgedCohort, own: JudgedEntry) -> tuple[Rival, ...]:
     """The own entry against each other one, corrected as a family."""
-    others = [row for row in one.cohort.entries if row.run.digest != own.run.digest]
+    others = [row for row in cohort.entries if row.run.digest != own.run.digest]
     verdicts = correct_family(
-        [compare_in_cohort(own.entry, row.entry, one.cohort.tolerance) for row in others]
+        [compare_in_cohort(own.entry, row.entry, cohort.tolerance) for row in others]
     )
     return tuple(
         Rival(
@@ -232,9 +285,9 @@ def _rivals(one: Judged, own: JudgedEntry) -> tuple[Rival, ...]:
 
 
 def _wrong(series: Series) -> list[Wrong]:
-    """Every output beyond its tolerance; the draw is the last that was checked."""
+    """Every output beyond its tolerance, with the worst that any draw showed."""
     stated = series.found.get("correctness") or {}
-    draws = list(stated.get("draws") or ())
+    draws = tuple(map(str, stated.get("draws") or ()))
     found = []
     for name, errors in (stated.get("outputs") or {}).items():
         if errors.get("passed"):
@@ -243,7 +296,8 @@ def _wrong(series: Series) -> list[Wrong]:
         found.append(
             Wrong(
                 output=name,
-                draw=str(errors.get("draw") or (draws[-1] if draws else "")) or None,
+                draw=_draw_of(series, errors, draws),
+                draws=draws,
                 worst_row=errors.get("worst_at"),
                 worst_row_error=errors.get("worst_row"),
                 frobenius_error=errors.get("frobenius"),
@@ -251,3 +305,13 @@ def _wrong(series: Series) -> list[Wrong]:
             )
         )
     return found
+
+
+def _draw_of(series: Series, errors: Mapping[str, Any], draws: Sequence[str]) -> str | None:
+    """The draw that errors are of: as stated, as the reason has it, or the only one."""
+    if errors.get("draw"):
+        return str(errors["draw"])
+    named = series.reason.removeprefix(_WRONG_ON)
+    if named != series.reason:
+        return named
+    return draws[0] if len(draws) == 1 else None

@@ -126,9 +126,13 @@ def rule_changes(
     cache: tuple[str, ...],
     load: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Rules that options replace, None where they leave the protocol's own."""
+    """Rules that options replace, None where they leave the protocol's own.
+
+    So many generations are asked for, no more: a width that is not reached adds none.
+    """
     return {
         "generations": generations,
+        "max_generations": generations,
         "rounds": rounds,
         "round_seconds": round_seconds,
         "cache": cache or None,

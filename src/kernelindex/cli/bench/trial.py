@@ -47,6 +47,11 @@ class Session:
         temporary = None if keep else tempfile.TemporaryDirectory(prefix="ki-try-")
         return cls(keep or Path(temporary.name if temporary else "."), None, temporary)
 
+    def close(self) -> None:
+        """Remove what is not kept."""
+        if self.temporary is not None:
+            self.temporary.cleanup()
+
     @property
     def number(self) -> int:
         """The number of the next batch: of the ledger where it will be signed."""
@@ -107,5 +112,5 @@ def try_here(
 
 
 def _trials(folder: Path, plan: Plan) -> tuple[Trial, ...]:
-    _, _, judged = read_and_judge(folder, NOBODY)
-    return read_trials(judged, plan.points[0].candidates[0].id)
+    batch, _, judged = read_and_judge(folder, NOBODY)
+    return read_trials(batch, judged, plan.points[0].candidates[0].id)

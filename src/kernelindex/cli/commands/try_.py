@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,17 +70,18 @@ def command(
     is timed; then it takes turns with the installed candidates. Nothing is published unless
     asked.
 
-    Exit status: 0 correct; 1 wrong, cheating, failed or refused; 2 usage.
+    Exit status: 0 correct, also where the machine was too busy for a verdict, which is said;
+    1 wrong, cheating, failed or refused; 2 usage.
     """  # noqa: D301 (click reads backspace)
     from kernelindex.cli.bench.trial import Session, try_here
 
     ask = _ask(target, like, words, passes, device)
-    session = Session.open(keep, publish=publish)
-    rules = {"rounds": rounds, "generations": generations}
-    trials, choice, folders = try_here(
-        ask, session, against=against, shapes=shapes, quiet=as_json, rules=rules
-    )
-    said = session.publish(lambda: open_catalog(ctx, create=True)) if publish else []
+    rules = {"rounds": rounds, "generations": generations, "max_generations": generations}
+    with closing(Session.open(keep, publish=publish)) as session:
+        trials, choice, folders = try_here(
+            ask, session, against=against, shapes=shapes, quiet=as_json, rules=rules
+        )
+        said = session.publish(lambda: open_catalog(ctx, create=True)) if publish else []
     first = [one for one in trials if one.point == choice.point.id]
     if as_json:
         from kernelindex.cli.bench.documents import trial_document

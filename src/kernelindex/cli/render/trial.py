@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from kernelindex.runner.trying import Rival, Trial, Wrong
 
 
+_BY_THE_CLOCK = frozenset(("slows_next", "slope_disagrees", "command_timeout"))
+"""Reasons that a very busy host can bring about as well."""
+_BUSY_WHEN_REFUSED = "the machine was busy; where you doubt this, run it again when less runs"
+_NOT_ENOUGH = "too_few_generations"
+
+
 def print_trials(console: Console, target: str, trials: Sequence[Trial], first: str) -> None:
     """The shape asked for first, then where else it was tried and whether it loses there."""
     own = clean(target.rpartition("/")[2])
@@ -33,13 +39,13 @@ def print_trials(console: Console, target: str, trials: Sequence[Trial], first: 
 
 
 def _print_trial(console: Console, own: str, one: Trial) -> None:
-    head = "correct" if one.correct else one.status.replace("_", " ")
-    console.print(f"\n{own} · {one.timed_pass} · {head}", style="bold")
+    console.print(f"\n{own} · {one.timed_pass} · {_head(one)}", style="bold")
     if not one.correct:
-        reason = one.reason.replace("_", " ")
-        console.print(clean(": ".join(filter(None, [reason, one.text]))))
+        console.print(clean(reason_words(one)))
         for wrong in one.wrong:
             console.print(f"  {clean(wrong_words(wrong))}")
+        if one.reason in _BY_THE_CLOCK and one.surroundings.busy:
+            console.print(clean(f"{_BUSY_WHEN_REFUSED}: {one.surroundings.text}"))
         return
     if one.median_ns is None:
         return
@@ -48,6 +54,48 @@ def _print_trial(console: Console, own: str, one: Trial) -> None:
         console.print(_table(one))
     for text in one.lost:
         console.print(f"no verdict against {clean(text)}", style="dim")
+    if is_doubted(one):
+        console.print(clean(doubt_words(one)))
+
+
+def _head(one: Trial) -> str:
+    if not one.correct:
+        return one.status.replace("_", " ")
+    return "correct, its time is not settled" if one.unsettled else "correct"
+
+
+def reason_words(one: Trial) -> str:
+    """Why it is refused; a reason that its text repeats is said once."""
+    reason = one.reason.replace("_", " ")
+    if one.text.startswith(reason):
+        return one.text
+    return ": ".join(filter(None, [reason, one.text]))
+
+
+def is_doubted(one: Trial) -> bool:
+    """Whether its time, or a verdict against a rival, was not to be had."""
+    open_ones = [rival for rival in one.rivals if not rival.decided]
+    measured = any(_NOT_ENOUGH not in rival.verdict.reasons for rival in open_ones)
+    return one.unsettled or measured or bool(one.lost)
+
+
+def doubt_words(one: Trial) -> str:
+    """What kept a time from being settled, and what to do."""
+    seen = [one.text] if one.unsettled else []
+    if one.unsettled and len(one.process_ns) > 1:
+        scale = scale_for(one.process_ns, "ns")
+        times = ", ".join(scale.show(time) for time in one.process_ns)
+        seen.append(f"its processes took {times} {scale.unit}")
+    machine = one.surroundings
+    if machine.busy:
+        seen.append(f"the machine was busy: {machine.text}")
+        advice = ["run it again when less runs"]
+    else:
+        seen += [f"the machine was not busy ({machine.text})"] if machine.text else []
+        advice = ["more processes tell more: --generations 6"]
+    if machine.load is not None and machine.threads != "1":
+        advice.append("OMP_NUM_THREADS=1 steadies small kernels on a CPU")
+    return f"{'; '.join(seen)}. To settle it: {', or '.join(advice)}"
 
 
 def time_words(one: Trial) -> str:
@@ -74,6 +122,8 @@ def wrong_words(wrong: Wrong) -> str:
     parts = [wrong.output]
     if wrong.draw:
         parts.append(f"on the {wrong.draw} draw")
+    elif wrong.draws:
+        parts.append(f"the worst of the draws {', '.join(wrong.draws)}")
     if wrong.frobenius_error is not None:
         parts.append(f"relative error {wrong.frobenius_error:.3g}")
     if wrong.allowed is not None:
