@@ -76,14 +76,18 @@ def check_slope(member: Member, timed_pass: str, timeout_s: float, *, on_host: b
 
 
 def _mean_ns(member: Member, timed_pass: str, calls: int, timeout_s: float) -> float:
-    """The mean of newly reported times: a slope holds the slow calls that a median leaves out."""
+    """The mean of newly reported times: a slope holds the slow calls that a median leaves out.
+
+    Without the longest: on a busy host one time can be worth all others, and a candidate that
+    shortens the times taken so far never reaches the last.
+    """
     calls = min(calls, _MEAN_CALLS)
     regime = Regime(timed_pass, "hot", "sustained", "eager").fields()
     reply = member.ask(
         timed_pass, "measure", timeout_s, calls=calls, refresh=0, dump=None, **regime
     )
     times = read_times(reply.fields.get("samples_ns"), calls) if reply else None
-    return mean(times) if isinstance(times, list) else 0.0
+    return mean(sorted(times)[:-1] or times) if isinstance(times, list) else 0.0
 
 
 def _slope_ns(
@@ -92,19 +96,21 @@ def _slope_ns(
     """From the shortest of a few blocks of each length: a disturbance only makes one longer.
 
     On a host hidden work takes CPU time as well as wall clock, and what other processes do to
-    the wall clock takes none of the candidate's: so the smaller of both slopes is meant.
+    the wall clock takes none of the candidate's; a candidate's own threads take more CPU time
+    than wall clock. So the smaller of both is meant, block by block: by the wall clock alone a
+    disturbed short block would hide what a long one shows.
     """
-    walls: dict[int, list[int]] = {calls: [], 2 * calls: []}
-    spent: dict[int, list[int]] = {calls: [], 2 * calls: []}
+    blocks: dict[int, list[int]] = {calls: [], 2 * calls: []}
     for _ in range(_REPEATS):
-        for count, kept in walls.items():
+        for count, kept in blocks.items():
             before = _spent_ns(member) if on_host else 0
             reply = member.ask(timed_pass, "block", timeout_s, calls=count)
             if not isinstance(reply, Reply):
                 return None
-            kept.append(reply.wall_ns)
-            spent[count].append(_spent_ns(member) - before if on_host else reply.wall_ns)
-    return min((min(one[2 * calls]) - min(one[calls])) / calls for one in (walls, spent))
+            kept.append(
+                min(reply.wall_ns, _spent_ns(member) - before) if on_host else reply.wall_ns
+            )
+    return (min(blocks[2 * calls]) - min(blocks[calls])) / calls
 
 
 def _spent_ns(member: Member) -> int:

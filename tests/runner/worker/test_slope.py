@@ -1,0 +1,74 @@
+"""The slope of blocks by the worker's clock, against what a candidate reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from kernelindex.runner.channel import Refused, Reply
+from kernelindex.runner.plan import Candidate
+from kernelindex.runner.worker import audit
+from kernelindex.runner.worker.members import Member
+
+MS = 1_000_000
+ANSWER_NS = 200_000  # a request costs that beside its calls
+
+
+@dataclass
+class Host:
+    """A process whose calls take ``call_ns`` of CPU time and ``wall_ns(asked, calls)`` a block."""
+
+    reported_ns: Callable[[int], list[float]]
+    wall_ns: Callable[[int, int], float]
+    call_ns: float = 2 * MS
+    spent_ns: float = 0.0
+    asked: int = 0
+    alive: bool = True
+
+    def ask(self, command: str, timeout_s: float, **fields: Any) -> Reply | Refused:
+        if command == "measure":
+            return Reply({"samples_ns": self.reported_ns(fields["calls"])}, 10**12)
+        self.asked += 1
+        self.spent_ns += self.call_ns * fields["calls"]
+        return Reply({}, round(self.wall_ns(self.asked, fields["calls"]) + ANSWER_NS))
+
+
+def verdict(host: Host, monkeypatch: pytest.MonkeyPatch, *, median_ns: float) -> str | None:
+    monkeypatch.setattr(audit, "_spent_ns", lambda _: int(host.spent_ns))
+    process: Any = host
+    member = Member(Candidate(id="a", entry="a:a", passes=("full",)), process, ("full",))
+    member.median_ns["full"] = median_ns
+    audit.check_slope(member, "full", 9.0, on_host=True)
+    return member.failures["full"].code if member.failures else None
+
+
+def test_what_was_not_shortened_yet_does_not_excuse_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Seen on a busy machine: 99 times of 3 µs, and the last one of 76 ms."""
+    host = Host(lambda calls: [3e3] * (calls - 1) + [76.0 * MS], lambda _, calls: calls * 2.0 * MS)
+    assert verdict(host, monkeypatch, median_ns=3e3) == "slope_disagrees"
+
+
+def test_a_disturbed_short_block_does_not_hide_what_a_long_one_shows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def wall(asked: int, calls: int) -> float:
+        return calls * 2.0 * MS * (4 if asked % 2 else 2)  # the short ones wait twice as long
+
+    host = Host(lambda calls: [1e5] * calls, wall)
+    assert verdict(host, monkeypatch, median_ns=1e5) == "slope_disagrees"
+
+
+def test_a_busy_machine_and_threads_of_its_own_accuse_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy = Host(lambda calls: [2.0 * MS] * calls, lambda _, calls: calls * 20.0 * MS)
+    assert verdict(busy, monkeypatch, median_ns=2.0 * MS) is None
+    threads = Host(
+        lambda calls: [2.0 * MS] * calls, lambda _, calls: calls * 2.0 * MS, call_ns=16 * MS
+    )
+    assert verdict(threads, monkeypatch, median_ns=2.0 * MS) is None
