@@ -109,3 +109,17 @@ def test_json_has_the_same_keys_whatever_became_of_it(trials: Trials) -> None:
     wrong = refused.data["trials"][0]
     assert (wrong["correct"], wrong["settled"], wrong["medianNs"]) == (False, False, None)
     assert wrong.keys() == passed.keys() == wavering.keys()
+
+
+def test_a_file_that_is_looked_for_beside_it_is_explained(trials: Trials) -> None:
+    text = "FileNotFoundError: [Errno 2] No such file or directory: '/tmp/eps.txt'"
+    done = trials.ki(status="runtime_error", reason="raised", text=text)
+    said = " ".join(done.out.split())
+    assert f"raised: {text}; a copy of the file is run alone" in said
+
+
+def test_what_is_no_function_is_said_before_anything_runs(trials: Trials) -> None:
+    done = trials.ki("--json", function="rsm")
+    assert done.status == 1
+    assert done.data["error"]["code"] == "candidate.function"
+    assert "did you mean rms?" in done.data["error"]["message"]

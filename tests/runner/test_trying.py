@@ -227,3 +227,22 @@ def test_a_name_bound_in_any_way_is_left_to_the_run(body: str, tmp_path: Path) -
     path = tmp_path / "mine.py"
     path.write_text(body)
     assert own_candidate(f"{path}:rms_norm").entry == "rms_norm"
+
+
+def test_what_lies_beside_a_file_is_not_there_when_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("EPS = 1e-6\n")
+    (tmp_path / "json.py").write_text("")
+    body = "def rms(x, weight):\n    return x\n"
+    path = tmp_path / "mine.py"
+    for line, said in (
+        ("from .helper import EPS", r"mine\.py:1: imports \.helper, which lies beside it"),
+        ("from . import helper", r"imports \., which lies beside it"),
+        ("import helper", "imports helper, which lies beside it; the file is run alone"),
+        ("from helper import EPS", "imports helper"),
+    ):
+        path.write_text(f"{line}\n{body}")
+        with pytest.raises(RequestError, match=said):
+            own_candidate(f"{path}:rms")
+    for line in ("import json", "import math, numpy.linalg", "import sys", "import nowhere"):
+        path.write_text(f"{line}\n{body}")
+        assert own_candidate(f"{path}:rms").entry == "rms"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import platform
+import sys
 from difflib import get_close_matches
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +61,8 @@ def own_candidate(text: str) -> Candidate:
 
     Raises RequestError ``candidate.file`` where there is no such file or no function named,
     ``candidate.syntax`` where it is no Python, ``candidate.function`` where nothing in it has
-    that name: the file is read and not run, so that this is said at once.
+    that name, ``candidate.imports`` where it imports what lies beside it: the file is read and
+    not run, so that this is said at once.
     """
     place, _, function = text.rpartition(":")
     path = Path(place)
@@ -67,7 +70,9 @@ def own_candidate(text: str) -> Candidate:
         raise RequestError(
             f"{text!r}: wanted FILE.py:FUNCTION of a file that is there", code="candidate.file"
         )
-    _require_name(path, function)
+    tree = _parse(path)
+    _require_name(path, tree, function)
+    _require_alone(path, tree)
     return Candidate(
         id=f"own/{path.stem}-{function}".replace("_", "-").lower(),
         entry=function,
@@ -76,11 +81,9 @@ def own_candidate(text: str) -> Candidate:
     )
 
 
-def _require_name(path: Path, name: str) -> None:
-    """Refuse a file in which nothing can have the name; what may have it is found by running."""
+def _parse(path: Path) -> ast.Module:
     try:
-        body = path.read_bytes()
-        tree = ast.parse(body, str(path))
+        return ast.parse(path.read_bytes(), str(path))
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}", code="candidate.file") from error
     except (SyntaxError, ValueError) as error:
@@ -90,6 +93,36 @@ def _require_name(path: Path, name: str) -> None:
             f"{where}: {said}; wanted a file of Python {platform.python_version()}",
             code="candidate.syntax",
         ) from error
+
+
+def _require_alone(path: Path, tree: ast.Module) -> None:
+    """Refuse an import of what lies beside the file: a copy of the file alone is run."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            names = ["." * node.level + (node.module or "")]
+        else:
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            if name.startswith(".") or _lies_beside(path, name.partition(".")[0]):
+                raise RequestError(
+                    f"{path}:{node.lineno}: imports {name}, which lies beside it; the file is run"
+                    " alone, so put what it needs into it, or install it",
+                    code="candidate.imports",
+                )
+
+
+def _lies_beside(path: Path, name: str) -> bool:
+    """Whether a module is there and not installed for this Python as well."""
+    beside = (path.parent / f"{name}.py").is_file() or (path.parent / name).is_dir()
+    if not beside or name == path.stem:
+        return False
+    here = str(path.resolve().parent)
+    places = [one for one in sys.path if str(Path(one or ".").resolve()) != here]
+    return PathFinder.find_spec(name, places) is None and name not in sys.builtin_module_names
+
+
+def _require_name(path: Path, tree: ast.Module, name: str) -> None:
+    """Refuse a file in which nothing can have the name; what may have it is found by running."""
     kind = next(filter(None, (_kind_of(one, name) for one in reversed(tree.body))), None)
     if kind in (_CLASS, _VALUE):
         raise RequestError(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _BY_THE_CLOCK = frozenset(("slows_next", "slope_disagrees", "command_timeout"))
 """Reasons that a very busy host can bring about as well."""
 _BUSY_WHEN_REFUSED = "the machine was busy; where you doubt this, run it again when less runs"
+_ALONE = "; a copy of the file is run alone, without what lies beside it"
 _NOT_ENOUGH = "too_few_generations"
 
 
@@ -67,9 +68,9 @@ def _head(one: Trial) -> str:
 def reason_words(one: Trial) -> str:
     """Why it is refused; a reason that its text repeats is said once."""
     reason = one.reason.replace("_", " ")
-    if one.text.startswith(reason):
-        return one.text
-    return ": ".join(filter(None, [reason, one.text]))
+    said = [] if one.text.startswith(reason) else [reason]
+    hint = _ALONE if "FileNotFoundError" in one.text else ""
+    return ": ".join(filter(None, [*said, one.text])) + hint
 
 
 def is_doubted(one: Trial) -> bool:
