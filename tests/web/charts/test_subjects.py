@@ -36,6 +36,9 @@ class Catalog(FakeCatalog):
     def cohort(self, key: str) -> CohortRow | None:
         return next((row for row, _ in self.pairs if row.key.startswith(key)), None)
 
+    def artifact(self, digest: str) -> None:
+        return None
+
     def run(self, digest: str) -> Any:
         return SimpleNamespace(evidence="verified" if digest == "run b" else "reported")
 

@@ -12,7 +12,8 @@ from kernelindex.web.charts.cohort import CohortEntry, CohortInput, Floor
 from kernelindex.web.charts.ecdf import EcdfInput, SampleSet
 from kernelindex.web.charts.limit_bar import LimitInput
 from kernelindex.web.charts.roofline import Roof, RooflineInput, RooflinePoint
-from kernelindex.web.charts.samples import ROUND_MEDIAN, Generation, SamplesInput
+from kernelindex.web.charts.samples import ROUND_MEDIAN, SAMPLE, Generation, SamplesInput
+from kernelindex.web.charts.series import CLOCK
 from kernelindex.web.charts.staircase import RecordsInput, RecordStep
 from kernelindex.web.charts.sweep import SweepInput, SweepLine, SweepPoint
 from kernelindex.web.charts.words import (
@@ -113,20 +114,26 @@ def limit_input(dossier: RunDossier) -> LimitInput | None:
     )
 
 
-def samples_input(dossier: RunDossier) -> SamplesInput | None:
-    """The round medians of a controlled run, a strip a process; None where it states none."""
+def samples_input(dossier: RunDossier, strips: Sequence[Generation] = ()) -> SamplesInput | None:
+    """A controlled run, a strip a process: every sample with its clock where they are here.
+
+    Else the medians of rounds that the run states; None where it states none.
+    """
     timing = dossier.manifests["run"]["spec"].get("timing") or {}
-    rounds = timing.get("roundMediansNs")
-    if not rounds:
+    rounds = timing.get("roundMediansNs") or ()
+    medians = [Generation(values=tuple(map(float, one))) for one in rounds]
+    if not (strips or medians):
         return None
+    what = "samples in time order" if strips else "medians of rounds"
     return SamplesInput(
-        title=f"{dossier.implementation.title}: medians of rounds, a strip for each process",
+        title=f"{dossier.implementation.title}: {what}, a strip for each process",
         setting=_setting(dossier),
         source=source_note(dossier.source.slug, key=dossier.identity.run, kind="run"),
         metric="latency",
         unit="ns",
-        generations=tuple(Generation(values=tuple(map(float, one))) for one in rounds),
-        dot=ROUND_MEDIAN,
+        generations=tuple(strips or medians),
+        dot=SAMPLE if strips else ROUND_MEDIAN,
+        clock=CLOCK,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from kernelindex.web.charts.adapters import (
@@ -18,6 +18,7 @@ from kernelindex.web.charts.ecdf import ecdf_chart
 from kernelindex.web.charts.gallery import address_of
 from kernelindex.web.charts.limit_bar import limit_chart
 from kernelindex.web.charts.samples import samples_chart
+from kernelindex.web.charts.series import find_generations
 from kernelindex.web.charts.subjects import chart_of, pair_input
 from kernelindex.web.charts.sweep import sweep_chart
 from kernelindex.web.charts.words import KEY_DIGITS
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from kernelindex.resolve.dossier import RunDossier, RunLine
     from kernelindex.resolve.reads import Reads
     from kernelindex.web.charts.chart import Frame, Kind, NotDrawn, Table
+    from kernelindex.web.charts.samples import SamplesInput
+    from kernelindex.web.charts.series import SeriesReads
+    from kernelindex.web.charts.subjects import ChartReads
+
+STRIPS_KEPT = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +88,17 @@ def limit_figure(dossier: RunDossier) -> Figure | None:
     return _figure(partial(limit_chart, data), _short(dossier.identity.run)) if data else None
 
 
-def samples_figure(dossier: RunDossier) -> Figure | None:
-    """The figure of a controlled run's rounds; None where it states none."""
-    data = samples_input(dossier)
-    return _figure(partial(samples_chart, data), _short(dossier.identity.run)) if data else None
+def samples_figure(catalog: SeriesReads, dossier: RunDossier) -> Figure | None:
+    """The figure of a controlled run's samples or rounds; None where there are none."""
+    strips = find_generations(catalog, dossier.manifests["run"]["spec"])
+    data = samples_input(dossier, strips)
+    return _strips_figure(data, _short(dossier.identity.run)) if data else None
+
+
+@lru_cache(maxsize=STRIPS_KEPT)
+def _strips_figure(data: SamplesInput, subject: str) -> Figure | None:
+    """Two drawings of thousands of dots take as long as the rest of a run's page."""
+    return _figure(partial(samples_chart, data), subject)
 
 
 def pair_figure(catalog: Reads, runs: Sequence[RunLine]) -> Figure | None:
@@ -101,13 +114,13 @@ def sweep_figure(axis: str, cohorts: Sequence[Cohort], through: str) -> Figure |
     return _figure(partial(sweep_chart, data), f"{_short(through)}/{axis}") if data else None
 
 
-def subject_figure(catalog: Reads, kind: Kind, subject: str) -> Figure | None:
+def subject_figure(catalog: ChartReads, kind: Kind, subject: str) -> Figure | None:
     """The figure of any subject, with the reads that its chart needs."""
     return _figure(partial(_subject_chart, catalog, kind, subject), subject)
 
 
 def _subject_chart(
-    catalog: Reads, kind: Kind, subject: str, frame: Frame
+    catalog: ChartReads, kind: Kind, subject: str, frame: Frame
 ) -> Chart | NotDrawn | None:
     return chart_of(catalog, kind, subject, frame)
 

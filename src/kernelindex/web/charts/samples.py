@@ -35,7 +35,8 @@ class Generation:
 class SamplesInput:
     """All timings of one run.
 
-    ``dot`` is what each of them is, in the singular: a sample, or the median of a round.
+    ``dot`` is what each of them is, in the singular: a sample, or the median of a round;
+    ``clock`` is what the clocks are.
     """
 
     title: str
@@ -45,6 +46,7 @@ class SamplesInput:
     unit: str
     generations: tuple[Generation, ...]
     dot: str = SAMPLE
+    clock: str = "SM clock"
 
 
 def samples_chart(data: SamplesInput, frame: Frame = WIDE) -> Chart | NotDrawn:
@@ -55,7 +57,7 @@ def samples_chart(data: SamplesInput, frame: Frame = WIDE) -> Chart | NotDrawn:
     scale = scale_for([stats.median(one.values) for one in generations], data.unit)
     each = max(8, MAX_DOTS // len(generations))
     kept = [thin_samples(one.values, each) for one in generations]
-    drawing = Drawing(frame, generations, kept, scale, data.metric, data.dot)
+    drawing = Drawing(frame, generations, kept, scale, data.metric, data.dot, data.clock)
     sheet = Sheet(
         frame=frame,
         left=drawing.left,
@@ -121,7 +123,8 @@ def _alt(data: SamplesInput, generations: Sequence[Generation], scale: Scale) ->
     clocks = [clock for one in generations for clock in one.clock_mhz]
     if not clocks:
         return first
-    return f"{first} The SM clock ran between {min(clocks):,.0f} and {max(clocks):,.0f} MHz."
+    low, high = f"{min(clocks):,.0f}", f"{max(clocks):,.0f}"
+    return f"{first} {data.clock}: {low if low == high else f'{low} to {high}'} MHz."
 
 
 def _table(data: SamplesInput) -> Table:
@@ -135,4 +138,5 @@ def _table(data: SamplesInput) -> Table:
         clocks: Sequence[float | None] = one.clock_mhz or [None] * len(one.values)
         for index, (value, clock) in enumerate(zip(one.values, clocks, strict=False), start=1):
             rows.append((number, index, value, *((clock,) if clocked else ())))
-    return Table.of([*columns, *(["SM clock (MHz)"] if clocked else [])], rows)
+    columns += [f"{data.clock} (MHz)"] if clocked else []
+    return Table(tuple(map(clean_text, columns)), tuple(rows))  # of numbers: nothing to clean

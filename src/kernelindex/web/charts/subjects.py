@@ -8,10 +8,11 @@ the content hash, so that an address outlives the cache.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kernelindex.errors import KernelIndexError
 from kernelindex.resolve.lookup import locate
+from kernelindex.resolve.reads import Reads
 from kernelindex.resolve.regime import Timing, differing_words
 from kernelindex.resolve.run_lines import view_run_line
 from kernelindex.resolve.show import show_run
@@ -31,6 +32,7 @@ from kernelindex.web.charts.ecdf import ecdf_chart
 from kernelindex.web.charts.limit_bar import limit_chart
 from kernelindex.web.charts.roofline import roofline_chart
 from kernelindex.web.charts.samples import samples_chart
+from kernelindex.web.charts.series import SeriesReads, find_generations
 from kernelindex.web.charts.staircase import records_chart
 from kernelindex.web.charts.sweep import sweep_chart
 from kernelindex.web.charts.words import setting_words, shape_words
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from kernelindex.catalog.rows import CohortRow
     from kernelindex.resolve.answer import Cohort
     from kernelindex.resolve.dossier import RunLine
-    from kernelindex.resolve.reads import Reads
     from kernelindex.web.charts.ecdf import EcdfInput
 
 SWEEP_COHORTS = 200
@@ -52,7 +53,11 @@ MAX_SUBJECT = 400
 Drawn = Chart | NotDrawn
 
 
-def chart_of(catalog: Reads, kind: Kind, subject: str, frame: Frame = WIDE) -> Drawn | None:
+class ChartReads(Reads, SeriesReads, Protocol):
+    """What the catalog is asked for charts."""
+
+
+def chart_of(catalog: ChartReads, kind: Kind, subject: str, frame: Frame = WIDE) -> Drawn | None:
     """The chart of a subject as the catalog is now; None where the subject names nothing."""
     build = _BUILDERS.get(kind)
     if build is None or len(subject) > MAX_SUBJECT:
@@ -77,9 +82,11 @@ def limit_of(catalog: Reads, ident: str, frame: Frame = WIDE) -> Drawn | None:
     return limit_chart(data, frame) if data else NotDrawn("limit", "This run has no latency.")
 
 
-def samples_of(catalog: Reads, ident: str, frame: Frame = WIDE) -> Drawn | None:
-    """The round medians of a controlled run."""
-    data = samples_input(show_run(catalog, ident))
+def samples_of(catalog: ChartReads, ident: str, frame: Frame = WIDE) -> Drawn | None:
+    """The samples of a controlled run, or the medians of its rounds."""
+    dossier = show_run(catalog, ident)
+    strips = find_generations(catalog, dossier.manifests["run"]["spec"])
+    data = samples_input(dossier, strips)
     return samples_chart(data, frame) if data else NotDrawn("samples", "This run states no rounds.")
 
 
@@ -189,7 +196,7 @@ def _views(catalog: Reads, rows: Sequence[CohortRow]) -> list[Cohort]:
     return [view_cohort(row, entries.get(row.key, ()), limit=MAX_ENTRIES) for row in rows]
 
 
-_BUILDERS: dict[Kind, Callable[[Reads, str, Frame], Drawn | None]] = {
+_BUILDERS: dict[Kind, Callable[[ChartReads, str, Frame], Drawn | None]] = {
     "cohort": cohort_of,
     "limit": limit_of,
     "samples": samples_of,

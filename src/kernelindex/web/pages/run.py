@@ -67,7 +67,9 @@ class RunPage(Page):
     environment: tuple[Fact, ...] = field(metadata=told("what the environment states"))
     correctness: tuple[Fact, ...] = field(metadata=told("policy asked for and result seen"))
     judged: tuple[Judged, ...] = field(metadata=told("outputs and gradients, each on its own"))
-    rounds: Figure | None = field(metadata=told("medians of rounds, where they are stated"))
+    strips: Figure | None = field(
+        metadata=told("samples with their clocks, else medians of rounds, where there are any")
+    )
     telemetry: tuple[Fact, ...] = field(metadata=told("clocks, power, traits, where recorded"))
     measurements: tuple[Measurement, ...] = field(metadata=told("every number of the run"))
     native: tuple[Fact, ...] = field(metadata=told("the source's own metrics, verbatim"))
@@ -92,11 +94,13 @@ def run(catalog: Catalog, request: Request) -> RunPage | Response:
         raise NotFoundError(
             f"The run {found.digest} is stored, but not yet judged.", code="run.not_derived"
         )
-    return build_page(build_dossier(catalog, row), remarks_on(catalog, found.digest))
+    dossier = build_dossier(catalog, row)
+    strips = samples_figure(catalog, dossier)
+    return build_page(dossier, remarks_on(catalog, found.digest), strips)
 
 
-def build_page(run: RunDossier, remarks: Remarks) -> RunPage:
-    """The context of a run's page from its dossier and what people said of it."""
+def build_page(run: RunDossier, remarks: Remarks, strips: Figure | None) -> RunPage:
+    """The context of a run's page from its dossier, what people said of it and its samples."""
     spec = run.manifests["run"]["spec"]
     implementation = run.manifests.get("implementation", {}).get("spec", {})
     permalink = paths.run_permalink(run.identity.run)
@@ -111,7 +115,7 @@ def build_page(run: RunDossier, remarks: Remarks) -> RunPage:
         **_primary(run),
         compare=_compare(run),
         **_stated(run, spec),
-        rounds=samples_figure(run),
+        strips=strips,
         measurements=_measurements(run.measurements),
         native=facts(run.source_native.get("metrics", {})),
         source_rows=tuple(orjson.dumps(row.get("row", row)).decode() for row in run.source.rows),
