@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
-from kernelindex.catalog import Catalog, check, export_digest, import_records
+from kernelindex.catalog import Catalog, check, export_digest, import_records, rebuild
 from kernelindex.catalog.dumping import dump_derived, dump_line
 from kernelindex.catalog.importing import FAILPOINT
 from tests.catalog.factories import World, make_snapshot
@@ -20,9 +21,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = ("staged", "touched", "judged", "listed", "published truth", "publishing", "published")
 FIRST_VISIBLE = STEPS.index("published")
-SCRIPT = (
-    "import sys; from tests.catalog.test_crashes import import_second; import_second(sys.argv[1])"
-)
+REBUILD_STEPS = ("read again", "judged again", "listed again", "publishing again")
+SCRIPT = "import sys; from tests.catalog import test_crashes as t; t.{0}(sys.argv[1])"
 
 
 def first_rows() -> list:
@@ -40,15 +40,20 @@ def import_second(url: str) -> None:
         import_records(catalog, make_snapshot("2"), second_rows())
 
 
+def rebuild_anew(url: str) -> None:
+    with Catalog.open(url) as catalog:
+        rebuild(catalog)
+
+
 def visible(catalog: Catalog) -> tuple[str, bytes]:
     with catalog.reading_long() as conn:
         derived = b"".join(dump_line(table, row) for table, row in dump_derived(conn))
     return export_digest(catalog), derived
 
 
-def run_until(url: str, step: str) -> int:
+def run_until(url: str, step: str, what: str = "import_second") -> int:
     environment = {**os.environ, FAILPOINT: step}
-    command = [sys.executable, "-c", SCRIPT, url]
+    command = [sys.executable, "-c", SCRIPT.format(what), url]
     return subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode
 
 
@@ -92,4 +97,21 @@ def test_import_killed_while_staging_leaves_no_trace(catalog_url: str) -> None:
         with pytest.raises(KeyboardInterrupt):
             import_records(catalog, make_snapshot("2"), rows())
         assert visible(catalog) == before
+        assert check(catalog) == []
+
+
+@pytest.mark.parametrize("step", REBUILD_STEPS)
+def test_killed_rebuild_leaves_what_was_there(catalog_url: str, step: str) -> None:
+    with Catalog.open(catalog_url) as catalog:
+        import_records(catalog, make_snapshot(), first_rows())
+        import_records(catalog, make_snapshot("2"), second_rows())
+        sound = visible(catalog)
+        with catalog.writing() as conn:
+            conn.execute(text("UPDATE runs SET source = 'odd'"))
+        before = visible(catalog)
+    assert run_until(catalog_url, step, "rebuild_anew") == -signal.SIGKILL
+    with Catalog.open(catalog_url) as catalog:
+        assert visible(catalog) == before
+        rebuild(catalog)
+        assert visible(catalog) == sound
         assert check(catalog) == []

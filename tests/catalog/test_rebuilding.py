@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import text
 
-from kernelindex.catalog import Catalog, correct, import_records, rebuild
+from kernelindex.catalog import Catalog, check, correct, import_records, rebuild
 from kernelindex.catalog.dumping import dump_derived, dump_line
 from kernelindex.catalog.intake import Correction, ProjectLink
 from kernelindex.catalog.migrate import set_derived_version
+from kernelindex.catalog.tables import derived
 from kernelindex.errors import CatalogError
 from tests.catalog.factories import World, make_snapshot
 
@@ -105,3 +108,86 @@ def test_link_that_comes_later_moves_its_runs(catalog_url: str) -> None:
         (run,) = catalog.runs().rows
         assert run.line["project"] == "acme"
         assert [project.slug for project in catalog.projects()] == ["acme"]
+
+
+DAMAGE = (
+    "DELETE FROM names",
+    "DELETE FROM operation_specs",
+    "DELETE FROM implementations",
+    "DELETE FROM search_documents",
+    "DELETE FROM cohorts",
+    "DELETE FROM run_facts WHERE project = 'acme'",
+    "UPDATE operations SET slug = 'gone-' || slug",
+    "UPDATE runs SET retracted = 'x', value = 1, source = 'odd'",
+    "UPDATE entries SET doc = '{}'",
+    "INSERT INTO cohort_heads VALUES ('sha256:gone', 1)",
+    "INSERT INTO facets VALUES ('source', 'gone', 3)",
+    "INSERT INTO underived_runs VALUES ('sha256:gone')",
+)
+
+
+def execute(catalog: Catalog, statement: str) -> None:
+    with catalog.writing() as conn:
+        assert conn.execute(text(statement)).rowcount > 0
+
+
+@pytest.fixture
+def imported(catalog_url: str) -> Iterator[Catalog]:
+    with Catalog.open(catalog_url) as catalog:
+        for number, rows in enumerate(make_batches(), start=1):
+            import_records(catalog, make_snapshot(str(number)), rows)
+        yield catalog
+
+
+def test_rebuild_mends_whatever_became_of_derived_rows(imported: Catalog) -> None:
+    before = dump(imported)
+    for statement in DAMAGE:
+        execute(imported, statement)
+    assert dump(imported) != before
+    assert rebuild(imported) == 5
+    assert dump(imported) == before
+    assert check(imported) == []
+    with imported.reading() as conn:
+        scratch = [conn.execute(table.select()).all() for table in derived.WORKING]
+    assert scratch == [[]] * len(derived.WORKING)
+
+
+def test_tables_of_another_form_are_made_anew(imported: Catalog) -> None:
+    before = dump(imported)
+    with imported.writing() as conn:
+        conn.execute(text("ALTER TABLE shapes ADD COLUMN odd INTEGER NOT NULL DEFAULT 1"))
+    seen: list[str] = []
+
+    def ask(_runs: int) -> None:
+        with pytest.raises(CatalogError, match="being rebuilt") as caught, imported.snapshot():
+            pass
+        seen.append(caught.value.code)
+
+    rebuild(imported, progress=ask)
+    assert seen == ["catalog.stale"]
+    assert dump(imported) == before
+
+
+def test_a_correction_beside_a_rebuild_counts(imported: Catalog) -> None:
+    """It comes between reading and publishing, of a run that was read already."""
+    run = imported.runs({"status": "passed"}).rows[0].digest
+    said = Correction(action="retract", run_digest=run, actor="ada", reason="odd")
+    with Catalog.open(imported.url.render_as_string(hide_password=False)) as other:
+        rebuild(imported, progress=lambda _runs: correct(other, said) and None)
+    assert check(imported) == []
+    assert imported.run(run).retracted == "odd"
+
+
+def test_readers_are_answered_from_before_until_all_is_new(imported: Catalog) -> None:
+    execute(imported, "UPDATE operations SET run_count = 77")
+    execute(imported, "UPDATE runs SET source = 'odd'")
+    seen: list[tuple[int, int]] = []
+
+    def ask(_runs: int = 0) -> None:
+        with imported.snapshot():
+            (operation, *_), odd = imported.operations(), imported.runs({"source": "odd"}).rows
+            seen.append((operation.run_count, len(odd)))
+
+    rebuild(imported, progress=ask)
+    ask()
+    assert seen == [(77, 5), (3, 0)]

@@ -22,11 +22,11 @@ DEADLINE_S = 30
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[str]:
+def serving(*options: str, url: str | None = None) -> Iterator[str]:
     """The command in a process of its own; the address it printed."""
     command = [sys.executable, "-c", "from kernelindex.cli.main import run; run()"]
     process = subprocess.Popen(
-        [*command, "--db", starter_url(), "serve", "--port", "0", *options],
+        [*command, "--db", url or starter_url(), "serve", "--port", "0", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

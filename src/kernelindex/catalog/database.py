@@ -101,7 +101,8 @@ class Database:
 
         A page whose reads are of different states could contradict itself while an import
         publishes; and a connection and a transaction for each read cost more than most reads.
-        Rows that a rebuild has dropped and not yet derived are not read as rows that never were.
+        Rows of another version's deriving, or dropped by its rebuild, are not read: those of
+        this version are until a rebuild publishes.
 
         Raises:
             CatalogError: ``catalog.read_time_limit``, ``catalog.stale``.
@@ -224,11 +225,18 @@ class Database:
 
 
 def _require_derived(conn: Connection) -> None:
-    """Refuse to read while a rebuild runs, or after one by another version of this code."""
+    """Refuse to read what another version of this code derived, or a rebuild has dropped."""
     rows = _DERIVED.rows(conn)
-    if not rows or rows[0].value != versions.derived_version():
-        raise CatalogError(
-            "The catalog is being rebuilt, or was by another version of KernelIndex; "
-            "ask again in a minute",
-            code="catalog.stale",
-        )
+    found = rows[0].value if rows else ""
+    if found != versions.derived_version():
+        raise CatalogError(_OF_OTHERS if found else _DROPPED, code="catalog.stale")
+
+
+_DROPPED = (
+    "The catalog is being rebuilt from an older form of its tables; ask again in a minute. "
+    "Where nothing rebuilds it any more, its operator runs: ki catalog rebuild"
+)
+_OF_OTHERS = (
+    "The catalog was derived by another version of KernelIndex than the one that answers here. "
+    "Its operator starts the site anew with that version, or runs with this one: ki catalog rebuild"
+)

@@ -56,7 +56,7 @@ def touch_cohorts(conn: Connection, *, everything: bool, sources: set[str]) -> N
     """
     conn.execute(derived.work_cohorts.delete())
     if everything:
-        keys: Any = select(RUNS.c.cohort_key).distinct()
+        keys: Any = union(select(RUNS.c.cohort_key), select(PENDING.c.cohort_key))
     else:
         parts = [_of_new_runs(), _of_changed_standing(), *_of_pending(), *_of_evidence()]
         if sources:
@@ -117,7 +117,7 @@ def judge_touched(
 ) -> int:
     """Judge every cohort of ``work_cohorts`` into ``version``; returns how many.
 
-    ``fresh`` holds facts of new runs as they were read, which are not decoded again.
+    ``fresh`` holds facts as this change read them, which are not decoded again.
     """
     context = ContextReader(newest)
     judged, after = 0, ""
@@ -193,9 +193,7 @@ def _members(
     """Every run of the cohorts, by cohort and digest, with its standing applied."""
     rows = conn.execute(_members_query(), {"keys": keys}).all()
     for row in sorted(rows, key=lambda row: (row.cohort_key, row.digest)):
-        facts = (fresh.get(row.digest) if row.place == NEW else None) or facts_codec.decode(
-            row.facts
-        )
+        facts = fresh.get(row.digest) or facts_codec.decode(row.facts)
         standing = (row.new_superseded_by, row.new_retracted)
         if standing != (facts.superseded_by, facts.retracted):
             facts = replace(facts, superseded_by=standing[0], retracted=standing[1])

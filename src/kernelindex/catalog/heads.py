@@ -59,13 +59,14 @@ def find_standing(conn: Connection, *, everything: bool = False) -> None:
     """Fill ``work_runs`` with every run whose standing this change may decide.
 
     These are the runs of observation keys that the change touches and that have several
-    runs, all corrected runs and those read again; ``everything`` looks at all keys.
+    runs, all corrected runs and those read again; ``everything`` looks at all keys, and at
+    every run that is marked, rightly or not.
     """
     conn.execute(derived.work_runs.delete())
     affected = union(
         _contested_runs(everything=everything),
         select(corrected("c").c.run_digest),
-        select(derived.pending_runs.c.digest.label("run_digest")),
+        _marked() if everything else _waiting(),
     )
     chosen = affected.subquery("chosen")
     superseded = _superseded_among(select(chosen.c.run_digest)).subquery("superseded")
@@ -82,6 +83,17 @@ def find_standing(conn: Connection, *, everything: bool = False) -> None:
     )
     columns = ["digest", "superseded_by", "retracted"]
     conn.execute(insert(derived.work_runs).from_select(columns, rows))
+
+
+def _waiting() -> Any:
+    return select(derived.pending_runs.c.digest.label("run_digest"))
+
+
+def _marked() -> Any:
+    """Runs whose row has a standing; a new row of ``pending_runs`` has none yet."""
+    runs = derived.runs
+    marked = runs.c.superseded_by.is_not(None) | runs.c.retracted.is_not(None)
+    return select(runs.c.digest.label("run_digest")).where(marked)
 
 
 def contested_digests(conn: Connection) -> set[str]:

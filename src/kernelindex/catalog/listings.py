@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import String, case, func, insert, literal, select
 
-from kernelindex.catalog import bulk
+from kernelindex.catalog import bulk, search_index
 from kernelindex.catalog.operation_specs import refresh_operations
 from kernelindex.catalog.search_documents import finish_search, list_documents
 from kernelindex.catalog.shape_lists import list_shapes
@@ -80,13 +80,27 @@ def publish_listings(conn: Connection) -> None:
         key = LISTING_KEYS[table.name]
         keys = select(derived.work_keys.c.key).where(derived.work_keys.c.listing == table.name)
         conn.execute(table.delete().where(table.c[key].in_(keys)))
-        names = [column.name for column in table.columns if column.name != "number"]
-        rows = select(*(twin.c[name] for name in names)).order_by(*(twin.c[n] for n in names[:2]))
-        conn.execute(insert(table).from_select(names, rows))
+        _publish_rows(conn, table, twin)
+
+
+def publish_listings_anew(conn: Connection) -> None:
+    """Replace every list whole, and what searches it: not even a damaged row outlives it."""
+    search_index.drop(conn)
+    for table, twin in derived.LISTINGS.items():
+        conn.execute(table.delete())
+        _publish_rows(conn, table, twin)
+    search_index.renew(conn)
+
+
+def _publish_rows(conn: Connection, table: Table, twin: Table) -> None:
+    names = [column.name for column in table.columns if column.name != "number"]
+    rows = select(*(twin.c[name] for name in names)).order_by(*(twin.c[n] for n in names[:2]))
+    conn.execute(insert(table).from_select(names, rows))
 
 
 LISTING_KEYS = {
     "names": "digest",
+    "operation_specs": "digest",
     "operations": "slug",
     "implementations": "digest",
     "projects": "slug",

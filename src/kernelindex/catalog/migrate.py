@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert
 
@@ -50,6 +50,27 @@ def create_derived(conn: Connection) -> None:
     derived.metadata.create_all(conn)
     search_index.create(conn)
     set_derived_version(conn, versions.derived_version())
+
+
+def has_current_form(conn: Connection) -> bool:
+    """Whether every derived table has the columns and indexes that this version writes."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
+    added = {search_index.VECTOR, search_index.VECTOR_INDEX}
+    seen: set[str] = set()
+
+    def is_ours(item: Any, name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
+        table = name if kind == "table" else item.table.name
+        if reflected and name in added:
+            seen.add(str(name))
+            return False
+        return table in derived.metadata.tables
+
+    context = MigrationContext.configure(conn, opts={"include_object": is_ours})
+    differences = compare_metadata(context, derived.metadata)
+    wanted = added if conn.dialect.name == "postgresql" else set()
+    return not differences and seen == wanted
 
 
 def drop_derived(conn: Connection) -> None:

@@ -29,24 +29,28 @@ ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def refresh_operations(conn: Connection, touched: Touched) -> None:
     """Map operation manifests that are new, then list every touched slug."""
-    twin = derived.LISTINGS[derived.operations]
-    bulk.insert_rows(conn, derived.operation_specs, _new_specs(conn, touched))
-    touched.add_from("operations", _slugs_of_staged().subquery("staged_slugs").c.slug)
+    twins = derived.LISTINGS
+    bulk.insert_rows(conn, twins[derived.operation_specs], _new_specs(conn, touched))
+    touched.replace_rows(derived.operation_specs, "digest")
+    touched.add_from("operations", _slugs_of_staged(touched).subquery("staged_slugs").c.slug)
     slugs = touched.keys("operations")
     for part in bulk.chunks(slugs, bulk.IN_CHUNK):
-        bulk.insert_rows(conn, twin, _operation_rows(conn, list(part)))
+        rows = _operation_rows(conn, touched, list(part))
+        bulk.insert_rows(conn, twins[derived.operations], rows)
 
 
 def _new_specs(conn: Connection, touched: Touched) -> list[tuple[Any, ...]]:
-    """Slug, family and whether mapped, of operation manifests not seen before."""
+    """Slug, family and whether mapped, of operation manifests not seen before, or of all."""
     table = truth.manifests if touched.everything else truth.STAGED["manifests"]
     specs = derived.operation_specs
-    seen = select(specs.c.digest).where(specs.c.digest == table.c.digest)
     query = (
         select(table.c.digest, table.c.name, truth.bodies.c.body)
         .join(truth.bodies, truth.bodies.c.digest == table.c.digest)
-        .where(table.c.kind == OPERATION_KIND, ~seen.exists())
+        .where(table.c.kind == OPERATION_KIND)
     )
+    if not touched.everything:
+        seen = select(specs.c.digest).where(specs.c.digest == table.c.digest)
+        query = query.where(~seen.exists())
     rows = []
     for digest, name, body in conn.execute(query):
         mapping = map_operation(digest, name)
@@ -55,22 +59,29 @@ def _new_specs(conn: Connection, touched: Touched) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _slugs_of_staged() -> Any:
-    specs = derived.operation_specs
+def _slugs_of_staged(touched: Touched) -> Any:
+    """Slugs of operation manifests that are staged or not listed, or of all."""
+    specs = _current_specs(touched)
+    if touched.everything:
+        return select(specs.c.slug)
     table, new = derived.operations, truth.STAGED["manifests"]
     listed = select(table.c.slug).where(table.c.slug == specs.c.slug)
     staged = select(new.c.digest).where(new.c.digest == specs.c.digest)
     return select(specs.c.slug).where(staged.exists() | ~listed.exists())
 
 
-def _operation_rows(conn: Connection, slugs: list[str]) -> list[tuple[Any, ...]]:
+def _current_specs(touched: Touched) -> Any:
+    return touched.current(derived.operation_specs, "digest", "slug", "family")
+
+
+def _operation_rows(conn: Connection, touched: Touched, slugs: list[str]) -> list[tuple[Any, ...]]:
     counts = _counts(conn, slugs)
-    specs = _specs(conn, slugs)
+    specs = _specs(conn, touched, slugs)
     aliases = _aliases(conn, [digest for found in specs.values() for digest, _, _ in found])
     rows = []
     for slug in slugs:
         known, found = load_operations().get(slug), specs.get(slug, [])
-        if known is None and not found:
+        if not found and (known is None or slug not in counts):
             continue
         title = known.title if known else min(title for _, _, title in found)
         family = known.family if known else min(family for _, family, _ in found)
@@ -84,9 +95,11 @@ def _operation_rows(conn: Connection, slugs: list[str]) -> list[tuple[Any, ...]]
     return rows
 
 
-def _specs(conn: Connection, slugs: list[str]) -> dict[str, list[tuple[str, str, str]]]:
+def _specs(
+    conn: Connection, touched: Touched, slugs: list[str]
+) -> dict[str, list[tuple[str, str, str]]]:
     """Slug -> (digest, family, title) of its manifests."""
-    specs, table = derived.operation_specs, current_manifests("titled", "digest", "title")
+    specs, table = _current_specs(touched), current_manifests("titled", "digest", "title")
     query = (
         select(specs.c.slug, specs.c.digest, specs.c.family, table.c.title)
         .join(table, table.c.digest == specs.c.digest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from kernelindex.catalog import bulk
 from kernelindex.catalog.listings import publish_listings
@@ -92,18 +92,26 @@ def drop_old_versions(database: Database) -> None:
     """Remove versions of cohorts that nothing points at, some at a time."""
     while True:
         with database.writing() as conn:
-            old = conn.execute(_old_versions()).all()
+            old = [{"of": key, "at": at} for key, at in conn.execute(_old_versions())]
             for table, key in (
                 (derived.entries, derived.entries.c.cohort_key),
                 (derived.record_events, derived.record_events.c.cohort_key),
                 (derived.cohorts, derived.cohorts.c.key),
             ):
-                for row in old:
-                    conn.execute(
-                        delete(table).where(key == row.key, table.c.version == row.version)
-                    )
+                one = (key == bindparam("of")) & (table.c.version == bindparam("at"))
+                if old:
+                    conn.execute(delete(table).where(one), old)
         if len(old) < AT_ONCE:
             return
+
+
+def drop_orphans(database: Database) -> None:
+    """Remove entries and events of versions of cohorts that are not there."""
+    cohorts = derived.cohorts
+    for table in (derived.entries, derived.record_events):
+        named = (cohorts.c.key == table.c.cohort_key) & (cohorts.c.version == table.c.version)
+        with database.writing() as conn:
+            conn.execute(delete(table).where(~select(cohorts.c.key).where(named).exists()))
 
 
 def _old_versions() -> Any:
@@ -116,11 +124,7 @@ def _old_versions() -> Any:
 
 def drop_unpublished(database: Database) -> None:
     """Remove what a killed import wrote ahead: runs, facts and bodies that nothing names."""
-    for table in (derived.runs, derived.run_facts):
-        published = select(truth.manifests.c.digest).where(
-            truth.manifests.c.digest == table.c.digest
-        )
-        _drop_in_parts(database, table, ~published.exists())
+    drop_unpublished_runs(database)
     body = truth.bodies.c.digest
     named = select(truth.manifests.c.digest).where(truth.manifests.c.digest == body)
     told = select(truth.observations.c.id).where(truth.observations.c.row_digest == body)
@@ -128,6 +132,15 @@ def drop_unpublished(database: Database) -> None:
     artifact = truth.artifact_bodies.c.digest
     held = select(truth.artifacts.c.id).where(truth.artifacts.c.digest == artifact)
     _drop_in_parts(database, truth.artifact_bodies, ~held.exists())
+
+
+def drop_unpublished_runs(database: Database) -> None:
+    """Remove derived rows of runs that no manifest is there for."""
+    for table in (derived.runs, derived.run_facts):
+        published = select(truth.manifests.c.digest).where(
+            truth.manifests.c.digest == table.c.digest
+        )
+        _drop_in_parts(database, table, ~published.exists())
 
 
 def _drop_in_parts(database: Database, table: Any, condition: Any) -> None:

@@ -14,6 +14,7 @@ import orjson
 from sqlalchemy import delete, func, or_, select, union
 
 from kernelindex.catalog import bulk
+from kernelindex.catalog.deriving import STANDING
 from kernelindex.catalog.heads import STAGED_OBSERVATIONS, told
 from kernelindex.catalog.run_reading import RunReader, facts_row, run_row
 from kernelindex.catalog.stored import load_manifests
@@ -76,6 +77,31 @@ def _told_together(run: Manifest, rows: list[Any]) -> ObservationFacts:
     source = native if native in sources or not sources else min(sources)
     bound = sorted({name for row in rows for name in orjson.loads(row.bound)})
     return ObservationFacts(source=source or "unstated", bound=tuple(bound))
+
+
+def write_anew(conn: Connection, read: list[Read]) -> None:
+    """Have the runs that read otherwise than their rows say wait for publishing."""
+    stored = _stored_reading(conn, [facts.digest for facts, _, _ in read])
+    changed = [one for one in read if stored.get(one[0].digest) != _reading(one)]
+    bulk.insert_rows(conn, derived.pending_facts, [facts_row(one) for one in changed])
+    bulk.insert_rows(conn, derived.pending_runs, [run_row(one) for one in changed])
+
+
+def _reading(read: Read) -> tuple[Any, ...]:
+    """What reading alone decides of a run's rows; its standing is judged."""
+    return (*facts_row(read), *run_row(read)[: -len(STANDING)])
+
+
+def _stored_reading(conn: Connection, digests: list[str]) -> dict[str, tuple[Any, ...]]:
+    """The same of the rows there are."""
+    runs, facts = derived.runs, derived.run_facts
+    columns = [column for column in runs.columns if column.name not in STANDING]
+    query = select(*facts.columns, *columns).join(runs, runs.c.digest == facts.c.digest)
+    found: dict[str, tuple[Any, ...]] = {}
+    for part in bulk.chunks(digests, bulk.IN_CHUNK):
+        for row in conn.execute(query.where(facts.c.digest.in_(part))):
+            found[row[0]] = tuple(row)
+    return found
 
 
 def _outdated() -> Any:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 TOKEN = re.compile(r"[^\W_]+")
 CANDIDATES = 300
 
+INDEX = "search_fts"
+TRIGGERS = ("search_fts_insert", "search_fts_delete")
+VECTOR, VECTOR_INDEX = "vector", "ix_search_documents_vector"
+"""What PostgreSQL's index adds to the table of documents."""
+
 _SQLITE = (
     "CREATE VIRTUAL TABLE search_fts USING fts5(words, content='search_documents', "
     "content_rowid='number', tokenize='unicode61 remove_diacritics 0', prefix='2 3 4')",
@@ -46,9 +51,18 @@ def create(conn: Connection) -> None:
 
 
 def drop(conn: Connection) -> None:
-    """Drop what ``create`` made; the documents' table goes separately."""
+    """Drop what ``create`` made, but for PostgreSQL's column, which goes with its table."""
     if conn.dialect.name != "postgresql":
-        conn.execute(text("DROP TABLE IF EXISTS search_fts"))
+        for name in TRIGGERS:
+            conn.execute(text(f"DROP TRIGGER IF EXISTS {name}"))
+        conn.execute(text(f"DROP TABLE IF EXISTS {INDEX}"))
+
+
+def renew(conn: Connection) -> None:
+    """Make again what was dropped, of the documents there are."""
+    if conn.dialect.name != "postgresql":
+        create(conn)
+        conn.execute(text(f"INSERT INTO {INDEX}({INDEX}) VALUES ('rebuild')"))
 
 
 def tokens_of(words: str) -> list[str]:

@@ -29,6 +29,11 @@ def learn_staged(database: Database, rows: int) -> None:
     _learn(database, WRITTEN_AHEAD, rows)
 
 
+def learn_waiting(database: Database, rows: int) -> None:
+    """Look at the runs that a rebuild has read anew, before they are judged."""
+    _learn(database, (derived.pending_runs, derived.pending_facts), rows)
+
+
 def learn_published(database: Database, rows: int) -> None:
     """Look at everything that is read, after it was published."""
     scratch = {*derived.WORKING, *truth.STAGED.values()}

@@ -249,13 +249,14 @@ underived = Table(
 )
 
 
-def _twin(table: Table) -> Table:
+def _twin(table: Table, *indexed: str) -> Table:
     """A table of the same columns for rows that publishing will replace."""
     columns = [Column(c.name, c.type, primary_key=c.primary_key) for c in table.columns]
-    return Table(f"pending_{table.name}", metadata, *columns)
+    indexes = [Index(f"ix_pending_{table.name}_{name}", name) for name in indexed]
+    return Table(f"pending_{table.name}", metadata, *columns, *indexes)
 
 
-pending_runs = _twin(runs)
+pending_runs = _twin(runs, "cohort_key", "shape_key", "implementation_digest")
 pending_facts = _twin(run_facts)
 
 work_runs = Table(
@@ -283,6 +284,7 @@ LISTINGS = {
     table: _twin(table)
     for table in (
         names,
+        operation_specs,
         operations,
         implementations,
         projects,
@@ -300,7 +302,6 @@ WORKING = (pending_runs, pending_facts, work_runs, work_cohorts, work_keys, *LIS
 
 LOGICAL = (
     runs,
-    operation_specs,
     *LISTINGS,
     underived,
 )

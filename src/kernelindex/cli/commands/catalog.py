@@ -56,9 +56,10 @@ def check(ctx: click.Context, as_json: bool) -> int:
 @db_option
 @click.pass_context
 def rebuild(ctx: click.Context, as_json: bool, if_stale: bool) -> None:
-    """Drop every derived row and make it again from manifests and observations.
+    """Make every derived row again from manifests and observations.
 
-    With ``--if-stale`` a current catalog, or none at all, is left as it is.
+    A site of the version that made the rows before answers from them until the new ones are
+    whole. With ``--if-stale`` a current catalog, or none at all, is left as it is.
     """
     if if_stale and not _is_stale(ctx):
         return
