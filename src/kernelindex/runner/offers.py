@@ -18,6 +18,8 @@ from kernelindex.runner.plan import TRAINING, Candidate
 if TYPE_CHECKING:
     from kernelindex.runner.operations.description import CandidateSpec, Operation
 
+_NOT_NEEDED = frozenset((("cpu", "pytorch", "triton"),))
+"""On a host torch.compile writes C++, and a CPU build of torch comes without triton."""
 _CLASS, _VALUE = "a class", "a value"
 
 
@@ -185,5 +187,6 @@ def obstacle_of(spec: CandidateSpec, kind: str, packages: frozenset[str] | None)
     """Why a candidate cannot run on a kind of device (cuda, cpu) with these packages."""
     if kind not in spec.devices:
         return f"does not run on {kind}"
-    lacking = [name for name in spec.packages if packages is not None and name not in packages]
+    wanted = [name for name in spec.packages if (kind, spec.project, name) not in _NOT_NEEDED]
+    lacking = [name for name in wanted if packages is not None and name not in packages]
     return f"needs {', '.join(lacking)}, not installed here" if lacking else None

@@ -71,13 +71,20 @@ def choose_point(ask: Ask) -> Choice:
     """The point of a question.
 
     Raises NotFoundError for an operation or candidate that is not here, RequestError
-    ``plan.candidates`` where none can run, and what the case refuses.
+    ``plan.candidates`` where none can run or one that is named cannot, and what the case
+    refuses.
     """
     operation = load_operation(ask.operation)
     axes, axis_notes = _axes(operation, ask)
     dtypes, dtype_notes = _dtypes(operation, ask)
     case = make_case(operation, axes, dtypes)
     chosen, left_out = _candidates(operation, ask, case.dtype(operation.inputs[0].name))
+    if ask.candidates and left_out:
+        raise RequestError(
+            f"{operation.slug} on {ask.device}: {_why(left_out)}; leave it out, or see what can"
+            f" run: ki bench list {operation.slug}",
+            code="plan.candidates",
+        )
     passes = _passes(ask, chosen)
     kept = tuple(one for one in (_in_passes(one, passes) for one in chosen) if one is not None)
     if not kept:
