@@ -17,6 +17,13 @@ def test_the_loop_says_that_it_is_a_copy_and_what_it_lacks(site: TestClient) -> 
     assert "import _huggingface_moe_forward" not in page
 
 
+def test_an_empty_list_is_not_told_as_support_of_nothing(site: TestClient) -> None:
+    page = site.get(LOOP).text
+    support = page.split("Says it supports", 1)[1].split("</section>", 1)[0]
+    assert "Nothing is stated." in support
+    assert "none" not in support
+
+
 def test_its_runs_have_ranks_and_ratios(site: TestClient) -> None:
     rows = read_rows(site.get(f"{LOOP}?pass=backward&metric=latency").text)
     record = next(row for row in rows if row[0].startswith("experts=64"))

@@ -42,7 +42,7 @@ def test_groups_are_narrowed_and_paged_by_address(site: TestClient) -> None:
     narrowed = "/operations/moe-mlp?gpu=h100-sxm5-80gb&pass=backward"
     rows = [row for row in read_rows(site.get(narrowed).text) if row[0].startswith("experts=")]
     assert len(rows) == 13
-    assert {row[1] for row in rows} == {"H100 SXM5 80GB backward Liger-Kernel benchmark scripts"}
+    assert {row[1] for row in rows} == {"H100 SXM5 80GB backward, Liger-Kernel benchmark scripts"}
     record = next(row for row in rows if row[0].startswith("experts=64"))
     assert record[2:] == ["Liger fused MoE leads (only 2 measured), 5.75 ms", "11.1x", "2"]
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from starlette.testclient import TestClient
 
+from kernelindex.catalog import Catalog, import_records
 from kernelindex.resolve.skip_reasons import REASONS, reason_words
+from kernelindex.site import create_app
 from kernelindex.web.pages.sources import _after
+from tests.catalog.factories import World, make_snapshot, skipped
 from tests.web.pages.reading import read_rows, row_of
 
 
@@ -25,6 +30,17 @@ def test_rows_not_taken_are_counted_by_reason(hostile: TestClient) -> None:
     assert listed[1][2:4] == ["5", "1"]
     page = hostile.get(f"/sources/{listed[1][0][len(listed[1][0]) // 2 :]}").text
     assert ["1", "the row is empty", "blank_row"] in read_rows(page)
+
+
+def test_rows_not_taken_of_a_shared_file_are_not_told_as_each_sources(tmp_path: Path) -> None:
+    first, second = World(), World("second")
+    rows = [first.row("a", 1000), second.row("b", 2000, source="other"), skipped()]
+    with Catalog.create(f"sqlite:///{tmp_path / 'ki.db'}") as catalog:
+        import_records(catalog, make_snapshot(), rows)
+        with TestClient(create_app(catalog=catalog)) as client:
+            page = client.get("/sources?imported=yes").text
+    assert [row[3] for row in read_rows(page)[1:]] == ["1*", "1*"]
+    assert "one file that several of these sources share" in page
 
 
 def test_known_sources_that_were_not_imported_are_told_apart(site: TestClient) -> None:

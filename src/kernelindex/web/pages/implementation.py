@@ -97,12 +97,17 @@ def _stated(spec: dict[str, Any]) -> dict[str, Any]:
     parts = {
         "revision": spec.get("projectRevision", {}),
         "called": spec.get("callable", {}),
-        "support": spec.get("support", {}),
+        "support": _told(spec.get("support", {})),
         "licence": spec.get("licensing", {}),
         "source": spec.get("source", {}),
     }
     needs = {one["name"]: one.get("requirements", {}) for one in spec.get("buildVariants", ())}
     return {name: facts(part) for name, part in parts.items()} | {"requirements": facts(needs)}
+
+
+def _told(support: dict[str, Any]) -> dict[str, Any]:
+    """What is said to be supported; an empty list says nothing, and not that nothing is."""
+    return {name: value for name, value in support.items() if value != []}
 
 
 def _links(metadata: dict[str, Any]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +16,8 @@ from kernelindex.web.handling import page_route
 from kernelindex.web.listing import ListPage, Option, choice, list_fields, read_asked
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
@@ -39,6 +42,7 @@ class SourceRow:
     source: SourceLine = field(metadata=told("its names, licence and counts"))
     fresh: Freshness = field(metadata=told("how new it is"))
     skipped: int = field(metadata=told("rows of its last file that were not taken"))
+    shared: bool = field(metadata=told("whether that file holds rows of other sources too"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,9 @@ def sources(catalog: Catalog, request: Request) -> SourcesPage:
     asked = read_asked(request, filters=("imported",), sorts=SORTS)
     options = (Option("yes", "imported here"), Option("no", "known, not imported"))
     filters = (choice(asked, "imported", "State", options),)
-    rows = [_row(catalog, one) for one in list_sources(catalog).sources]
+    found = list_sources(catalog).sources
+    files = Counter(one.snapshots[0].digest for one in found if one.snapshots)
+    rows = [_row(catalog, one, files) for one in found]
     wanted = asked.value("imported")
     kept = [row for row in rows if not wanted or bool(row.source.snapshots) == (wanted == "yes")]
     return SourcesPage(
@@ -118,9 +124,15 @@ def source(catalog: Catalog, request: Request) -> SourcePage:
     )
 
 
-def _row(catalog: Catalog, found: SourceLine) -> SourceRow:
-    skipped = sum(found.snapshots[0].skipped.values()) if found.snapshots else 0
-    return SourceRow(source=found, fresh=_freshness(catalog, found), skipped=skipped)
+def _row(catalog: Catalog, found: SourceLine, files: Mapping[str, int]) -> SourceRow:
+    """A row of the list; ``files`` are the last files with how many sources each is of."""
+    last = found.snapshots[0] if found.snapshots else None
+    return SourceRow(
+        source=found,
+        fresh=_freshness(catalog, found),
+        skipped=sum(last.skipped.values()) if last else 0,
+        shared=last is not None and files[last.digest] > 1,
+    )
 
 
 _KEYS = {
