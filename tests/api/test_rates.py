@@ -37,6 +37,20 @@ def test_batches_have_a_rate_of_their_own(starter: Catalog) -> None:
     assert client.get(f"{BASE}/schemas").status_code == 200
 
 
+PREFLIGHT = {"Origin": "https://a.example", "Access-Control-Request-Method": "GET"}
+
+
+def test_what_is_answered_before_any_address_is_counted_too(starter: Catalog) -> None:
+    client = make_client(starter, rates=SMALL)
+    long = f"{BASE}/schemas?q={'a' * 5_000}"
+    found = [client.get(long), client.options(BATCH, headers=PREFLIGHT), client.head(long)]
+    assert [one.status_code for one in found] == [414, 204, 414]
+    assert [one.headers["ratelimit"].split(";")[1] for one in found] == ["r=2", "r=1", "r=0"]
+    found = [client.get(long), client.options(BATCH, headers=PREFLIGHT)]
+    assert [one.status_code for one in found] == [429, 429]
+    assert found[0].headers["access-control-allow-origin"] == "*"
+
+
 @pytest.mark.parametrize(
     ("client", "name"),
     [

@@ -25,6 +25,12 @@ def test_the_third_page_of_two_is_refused_in_words(tmp_path: Path) -> None:
     assert client.get("/api/v1/schemas").status_code == 200  # counts for itself
 
 
+def test_what_is_too_large_is_counted_too(tmp_path: Path) -> None:
+    client = make_client(tmp_path, Rates(reads="2/minute"))
+    long = f"/methodology?q={'a' * 9_000}"
+    assert [client.get(long).status_code for _ in range(3)] == [414, 414, 429]
+
+
 def test_no_rate_is_set_where_none_is_wanted(tmp_path: Path) -> None:
     client = make_client(tmp_path, None)
     assert "ratelimit" not in client.get("/methodology").headers

@@ -12,7 +12,7 @@ from kernelindex.api import problems
 from kernelindex.api.endpoint import mount
 from kernelindex.api.guards import Guards
 from kernelindex.api.openapi import build_document
-from kernelindex.api.rates import DEFAULT_RATES, RateLimits
+from kernelindex.api.rates import DEFAULT_RATES
 from kernelindex.api.replies import reply_bytes
 from kernelindex.api.routes import ENDPOINTS
 
@@ -61,9 +61,7 @@ def create_api(
         mount(app, endpoint, catalog)
     _add_document(app)
     problems.install(app)
-    if rates is not None:
-        app.add_middleware(RateLimits, rates=rates)
-    app.add_middleware(Guards)
+    app.add_middleware(Guards, rates=rates)
     return app
 
 

@@ -1,7 +1,8 @@
-"""What every request to the API passes first: HEAD, length of the address, CORS for reads.
+"""What every request to the API passes first: CORS for reads, HEAD, rates, length of the address.
 
-Plain ASGI, since each layer costs every request. HEAD is answered as GET: the server leaves
-the body out after all layers outside have set their headers by it.
+What is answered here is counted like everything else. Plain ASGI, since each layer costs every
+request. HEAD is answered as GET: the server leaves the body out after all layers outside have
+set their headers by it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kernelindex.api.problems import problem
+from kernelindex.api.rates import RateLimits
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from kernelindex.api.rates import Rates
 
 MOST_PATH: Final = 1_024
 MOST_QUERY: Final = 4_096
@@ -34,27 +38,27 @@ PREFLIGHT: Final = [
 class Guards:
     """Answers preflights, makes HEAD a GET, refuses long addresses, lets any origin read."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, rates: Rates | None = None) -> None:
         self.app = app
+        self._limits = None if rates is None else RateLimits(rates)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if scope["method"] == "OPTIONS" and (wanted := _preflight(scope)):
-            await _answer_preflight(scope, wanted, send)
-            return
-        send = _shared(send) if _only_reads(scope) else send
-        if scope["method"] == "HEAD":
-            scope = {**scope, "method": "GET"}
-        if len(scope["query_string"]) > MOST_QUERY or len(scope["path"]) > MOST_PATH:
-            refused = problem(
-                "request.query_too_long",
-                f"The path has at most {MOST_PATH} characters and the query {MOST_QUERY}.",
-            )
-            await refused(scope, receive, send)
-            return
-        await self.app(scope, receive, send)
+        app = self.app
+        if _is_preflight(scope):
+            app = _answer_preflight
+        else:
+            send = _shared(send) if _only_reads(scope) else send
+            if scope["method"] == "HEAD":
+                scope = {**scope, "method": "GET"}
+            if len(scope["query_string"]) > MOST_QUERY or len(scope["path"]) > MOST_PATH:
+                app = _refuse_length
+        if self._limits is None:
+            await app(scope, receive, send)
+        else:
+            await self._limits.count(app, scope, receive, send)
 
 
 def _shared(send: Send) -> Send:
@@ -72,13 +76,26 @@ def _only_reads(scope: Scope) -> bool:
     return scope["method"] != "POST" or ASKING in scope["path"]
 
 
-def _preflight(scope: Scope) -> bytes | None:
+async def _refuse_length(scope: Scope, receive: Receive, send: Send) -> None:
+    refused = problem(
+        "request.query_too_long",
+        f"The path has at most {MOST_PATH} characters and the query {MOST_QUERY}.",
+    )
+    await refused(scope, receive, send)
+
+
+def _is_preflight(scope: Scope) -> bool:
+    return scope["method"] == "OPTIONS" and bool(_wanted(scope))
+
+
+def _wanted(scope: Scope) -> bytes | None:
     """The method that a browser asks leave for."""
     return _header(scope, b"access-control-request-method")
 
 
-async def _answer_preflight(scope: Scope, wanted: bytes, send: Send) -> None:
+async def _answer_preflight(scope: Scope, _receive: Receive, send: Send) -> None:
     """Leave to read; none, by silence, for anything else."""
+    wanted = _wanted(scope)
     asks = wanted == b"POST" and ASKING in scope["path"]
     headers = list(PREFLIGHT) if wanted in READS or asks else []
     if headers:

@@ -98,18 +98,15 @@ class Counters(Storage):
 class RateLimits:
     """Refuses with 429 an address that asks more often than its rates allow."""
 
-    def __init__(self, app: ASGIApp, rates: Rates, refuse: Refuse | None = None) -> None:
-        self.app = app
+    def __init__(self, rates: Rates, refuse: Refuse | None = None) -> None:
         self._refuse = refuse or _problem
         self._limiter = FixedWindowRateLimiter(Counters())
         self._reads = _Policy("reads", parse(rates.reads))
         self._heavy = _Policy("heavy", parse(rates.heavy))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        policy = self._heavy if _is_heavy(scope["path"]) else self._reads
+    async def count(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have ``app`` answer where the address may still ask."""
+        policy = self._heavy if _is_heavy(scope) else self._reads
         who = client_of(scope)
         allowed = self._limiter.hit(policy.item, policy.name, who)
         resets, left = self._limiter.get_window_stats(policy.item, policy.name, who)
@@ -122,7 +119,7 @@ class RateLimits:
             await send(message)
 
         if allowed:
-            await self.app(scope, receive, send_with_rates)
+            await app(scope, receive, send_with_rates)
             return
         words = f"More than {policy.item} from this address; ask again in {wait_s} s."
         await self._refuse(words, wait_s)(scope, receive, send_with_rates)
@@ -167,5 +164,7 @@ def client_of(scope: Scope) -> str:
     return str(ip_network(f"{address}/{IPV6_PREFIX}", strict=False))
 
 
-def _is_heavy(path: str) -> bool:
-    return path.endswith("/batch") or "/exports/" in path
+def _is_heavy(scope: Scope) -> bool:
+    """Whether it costs much; to ask leave for it does not."""
+    path: str = scope["path"]
+    return scope["method"] != "OPTIONS" and (path.endswith("/batch") or "/exports/" in path)

@@ -21,7 +21,6 @@ from kernelindex.api.rates import DEFAULT_RATES
 from kernelindex.catalog.catalog import Catalog
 from kernelindex.settings import database_url
 from kernelindex.site.guards import Guards
-from kernelindex.site.page_rates import PageRates
 from kernelindex.site.parts import all_routes
 from kernelindex.site.slashes import redirect_slashes
 from kernelindex.web.failures import HANDLERS
@@ -72,9 +71,7 @@ def create_app(
     app.state.catalog = opened
     app.state.turns = Turns(WAITING_TURNS if opened.is_postgresql else 1)
     app.state.threads = anyio.CapacityLimiter(THREADS)
-    if rates is not None:
-        app.add_middleware(PageRates, rates=rates)
-    app.add_middleware(Guards)
+    app.add_middleware(Guards, rates=rates)
     return app
 
 

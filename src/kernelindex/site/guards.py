@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import PlainTextResponse
 
 from kernelindex.site.api_mount import is_api
+from kernelindex.site.page_rates import PageRates
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
     from typing import Any
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from kernelindex.api import Rates
 
     Headers = list[tuple[bytes, bytes]]
 
@@ -47,11 +50,13 @@ SECURITY: Final[tuple[tuple[bytes, bytes], ...]] = (
 class Guards:
     """Refuses what is too large, and adds security headers and compression to answers.
 
-    The API has closer limits of its own on addresses and bodies, and refuses as a problem.
+    What is refused is counted like any page. The API has closer limits of its own on addresses
+    and bodies, and refuses as a problem.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, rates: Rates | None = None) -> None:
         self.app = app
+        self._rates = None if rates is None else PageRates(rates)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,13 +64,14 @@ class Guards:
             return
         answer = _Answer(send, accepts_gzip=accepts_gzip(scope))
         refused = None if is_api(scope["path"]) else _refusal(scope)
+        app = self.app
         if refused:
-            await PlainTextResponse(f"{refused[1]}\n", refused[0], NOT_KEPT)(
-                scope, receive, answer.send
-            )
-            return
-        body = _Body(receive)
-        await self.app(scope, body.receive, answer.send)
+            app = PlainTextResponse(f"{refused[1]}\n", refused[0], NOT_KEPT)
+        receive = _Body(receive).receive
+        if self._rates is None:
+            await app(scope, receive, answer.send)
+        else:
+            await self._rates.count(app, scope, receive, answer.send)
 
 
 class _Body:

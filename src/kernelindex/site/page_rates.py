@@ -22,15 +22,20 @@ UNCOUNTED: Final = frozenset({"/health", *(f"/static/{name}" for name in load_as
 class PageRates(RateLimits):
     """Refuses with 429, in words, an address that asks for pages more often than it may."""
 
-    def __init__(self, app: ASGIApp, rates: Rates) -> None:
-        super().__init__(app, rates, refuse=_told_to_wait)
+    def __init__(self, rates: Rates) -> None:
+        super().__init__(rates, refuse=_told_to_wait)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (super().__call__ if _is_counted(scope) else self.app)(scope, receive, send)
+    async def count(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have ``app`` answer where the address may still ask, or need not be counted."""
+        await (super().count if _is_counted(scope) else _pass)(app, scope, receive, send)
 
 
 def _is_counted(scope: Scope) -> bool:
-    return scope["type"] == "http" and scope["path"] not in UNCOUNTED and not is_api(scope["path"])
+    return scope["path"] not in UNCOUNTED and not is_api(scope["path"])
+
+
+async def _pass(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    await app(scope, receive, send)
 
 
 def _told_to_wait(words: str, wait_s: int) -> ASGIApp:
