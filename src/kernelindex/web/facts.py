@@ -7,20 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from kernelindex.resolve.numbers import significant
 from kernelindex.units import format_bytes, format_duration_ns
 from kernelindex.web.context import told
+from kernelindex.web.show import align, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from markupsafe import Markup
+
     Spec = Mapping[str, Any]
 
 DURATIONS = frozenset(
-    {"warmupDuration", "minimumDuration", "maximumDuration", "idleBefore", "firstCall", "setup"}
+    {
+        "warmupDuration",
+        "minimumDuration",
+        "maximumDuration",
+        "idleBefore",
+        "firstCall",
+        "setup",
+        "anchorMedian",
+    }
 )
 """Fields in nanoseconds; a test holds them to the schemas of what is shown so."""
 SIZES = "Bytes"
 """How the name of a field in bytes ends."""
+SUMMARY = frozenset({"minimum", "median", "mean", "maximum", "samples"})
+"""What is stated of readings that a runner took many times."""
 MOST_LINES = 60
 
 
@@ -92,6 +106,68 @@ def facts(spec: Spec, *, without: tuple[str, ...] = ()) -> tuple[Fact, ...]:
     return tuple(fact for _, fact in zip(range(MOST_LINES), found, strict=False))
 
 
+def readings(spec: Spec) -> tuple[Fact, ...]:
+    """What a runner recorded, a line for all readings of one thing and four digits at most.
+
+    The unrounded numbers are in the manifest that stands below on the same page.
+    """
+    found: list[Fact] = []
+    for name, value in spec.items():
+        inner = value if isinstance(value, dict) else {}
+        plain = {key: one for key, one in inner.items() if not _is_summary(one)}
+        if plain or not inner:
+            found += (_rounded(one) for one in facts({name: plain if inner else value}))
+        found += (
+            Fact(label_of(f"{name} {key}"), _summary_words(one))
+            for key, one in inner.items()
+            if _is_summary(one)
+        )
+    return tuple(found)
+
+
+def _is_summary(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= SUMMARY
+
+
+def _summary_words(one: Spec) -> str:
+    """``230.5 to 563.1, median 272.2, of 96 readings``; a constant once."""
+    low, middle, high = (significant(one[name], 4) for name in ("minimum", "median", "maximum"))
+    if low == high:
+        return f"{low} in all {one['samples']} readings"
+    return f"{low} to {high}, median {middle}, of {one['samples']} readings"
+
+
+def _rounded(fact: Fact) -> Fact:
+    try:
+        number = float(fact.text)
+    except ValueError:
+        return fact
+    return fact if number.is_integer() else Fact(fact.label, significant(number, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """One kind of device work in a call."""
+
+    kernel: str = field(metadata=told("name of the kernel, as the profiler gives it"))
+    launches: str = field(metadata=told("how often it ran; empty if not stated"))
+    share: Markup = field(metadata=told("percent of the call's device time, padded to align"))
+
+
+def executed(spec: Spec) -> tuple[Executed, ...]:
+    """The kernels of a run's one profiled call, the longest first."""
+    found = sorted(spec.get("executed") or (), key=lambda one: -(one.get("share") or 0.0))
+    shares = align([f"{100 * one['share']:.1f}" if one.get("share") else "" for one in found])
+    return tuple(
+        Executed(
+            kernel=str(one.get("kernel", "")),
+            launches=f"{one['launches']:,}" if "launches" in one else "",
+            share=share,
+        )
+        for one, share in zip(found, shares, strict=True)
+    )
+
+
 def tensors(workload: Spec) -> tuple[Tensor, ...]:
     """The tensors of a workload case."""
     return tuple(
@@ -116,8 +192,16 @@ def _of(name: str, value: Any) -> Iterator[Fact]:
     if isinstance(value, dict):
         for inner, below in value.items():
             yield from _of(f"{name} {inner}" if inner != "name" else name, below)
+    elif value and isinstance(value, list) and all(_is_case(one) for one in value):
+        for number, one in enumerate(value, start=1):
+            yield Fact(label_of(f"{name} {number}"), pairs(one["axes"]))
     else:
         yield Fact(label_of(name), text_of(value, name.rpartition(" ")[2]))
+
+
+def _is_case(value: Any) -> bool:
+    """Whether it is one shape of a suite: its own id says nothing to a reader."""
+    return isinstance(value, dict) and isinstance(value.get("axes"), dict) and bool(value["axes"])
 
 
 def text_of(value: Any, name: str = "") -> str:

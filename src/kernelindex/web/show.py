@@ -16,7 +16,7 @@ from kernelindex.units import format_bytes, format_flops
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kernelindex.resolve.answer import DoubtRef, LimitRef, Spread
+    from kernelindex.resolve.answer import DoubtRef, LimitRef, ShapeRef, Spread
 
 _WHOLE = re.compile(r"-?[0-9,]*")
 
@@ -69,6 +69,13 @@ def words(token: str) -> str:
 def pairs(mapping: Mapping[str, Any]) -> str:
     """``a=1 b=2`` of a flat mapping."""
     return " ".join(f"{name}={item}" for name, item in mapping.items())
+
+
+def shape(shape: ShapeRef) -> str:
+    """The axes of a shape; of a suite, which has none, the digits that tell it from others."""
+    kind, _, digest = (shape.distribution or "").partition(":sha256:")
+    suite = f", {digest[:8]}" if kind == "suite" else ""
+    return pairs(shape.axes) or f"a suite of shapes{suite}"
 
 
 def document(data: object) -> str:

@@ -17,7 +17,17 @@ from kernelindex.web import paths
 from kernelindex.web.charts.figure import Figure, samples_figure
 from kernelindex.web.citation import bibtex
 from kernelindex.web.context import Page, told
-from kernelindex.web.facts import Fact, Judged, Tensor, facts, judged, tensors
+from kernelindex.web.facts import (
+    Executed,
+    Fact,
+    Judged,
+    Tensor,
+    executed,
+    facts,
+    judged,
+    readings,
+    tensors,
+)
 from kernelindex.web.handling import page_route, redirect
 from kernelindex.web.people import remarks_on
 from kernelindex.web.show import align, document, exact, samples_words
@@ -71,6 +81,9 @@ class RunPage(Page):
         metadata=told("samples with their clocks, else medians of rounds, where there are any")
     )
     telemetry: tuple[Fact, ...] = field(metadata=told("clocks, power, traits, where recorded"))
+    executed: tuple[Executed, ...] = field(
+        metadata=told("kernels of one profiled call, where one was profiled")
+    )
     measurements: tuple[Measurement, ...] = field(metadata=told("every number of the run"))
     native: tuple[Fact, ...] = field(metadata=told("the source's own metrics, verbatim"))
     source_rows: tuple[str, ...] = field(metadata=told("the source's rows as JSON, verbatim"))
@@ -118,7 +131,9 @@ def build_page(run: RunDossier, remarks: Remarks, strips: Figure | None) -> RunP
         strips=strips,
         measurements=_measurements(run.measurements),
         native=facts(run.source_native.get("metrics", {})),
-        source_rows=tuple(orjson.dumps(row.get("row", row)).decode() for row in run.source.rows),
+        source_rows=tuple(
+            orjson.dumps(told).decode() for row in run.source.rows if (told := row.get("row", row))
+        ),
         manifest=document(run.manifests["run"]),
         bibtex=bibtex(run, permalink),
         install=(install := install_line(implementation)),
@@ -161,7 +176,8 @@ def _stated(run: RunDossier, spec: dict[str, Any]) -> dict[str, Any]:
         "protocol": facts(specs.get("protocol", {})),
         "environment": facts(specs.get("environment", {})),
         "correctness": facts({"policy": policy or {}, "result": _without_outputs(result or {})}),
-        "telemetry": facts(told_of_itself),
+        "telemetry": readings(told_of_itself),
+        "executed": executed(spec),
     }
 
 
