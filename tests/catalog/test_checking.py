@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from kernelindex.catalog import Catalog, check, import_records
+from kernelindex.catalog import Catalog, check, import_records, rebuild
+from kernelindex.catalog.intake import Row
 from tests.catalog.factories import World, make_run, make_snapshot
 
 
@@ -63,23 +64,71 @@ def test_finds_a_standing_that_no_correction_gives(catalog: Catalog) -> None:
     assert set(codes(catalog)) == {"stale_rank"}
 
 
-@pytest.mark.parametrize("table", ["names", "search_documents", "facets"])
+LISTS = (
+    "names",
+    "operation_specs",
+    "operations",
+    "implementations",
+    "projects",
+    "hardware",
+    "shapes",
+    "facets",
+    "search_documents",
+)
+
+
+@pytest.mark.parametrize("table", LISTS)
 def test_finds_rows_lost_from_a_list(catalog: Catalog, table: str) -> None:
     plant(catalog, f"DELETE FROM {table}")
     found = check(catalog)
     assert {one.code for one in found} == {"stale_list"}
-    assert all(table in one.text for one in found if "row" in one.text or table == "facets")
+    assert all(one.text.startswith(table) for one in found)
 
 
-def test_finds_workload_and_implementation_of_different_operations(catalog: Catalog) -> None:
+@pytest.mark.parametrize("table", ["implementations", "projects", "hardware", "operations"])
+def test_finds_an_object_that_neither_its_list_nor_a_search_has(
+    catalog: Catalog, table: str
+) -> None:
+    plant(catalog, f"DELETE FROM {table}")
+    plant(catalog, "DELETE FROM search_documents WHERE kind = :k", k=table.removesuffix("s"))
+    assert {one.text for one in check(catalog)} == {f"{table} has no row for it"}
+
+
+def test_finds_documents_whose_words_the_search_has_lost(sqlite_url: str) -> None:
+    with Catalog.open(sqlite_url) as catalog:
+        import_records(catalog, make_snapshot(), [World().row("a", 1000)])
+        (operation,) = catalog.operations()
+        lost = (
+            "INSERT INTO search_fts(search_fts, rowid, words)"
+            " SELECT 'delete', number, words FROM search_documents WHERE key = :k"
+        )
+        key = f"operation:{operation.slug}"
+        plant(catalog, lost, k=key)
+        found = [(one.code, one.subject, one.text) for one in check(catalog)]
+        assert found == [("stale_list", key, "search_fts does not find it by its words")]
+        with catalog.writing() as conn:
+            conn.execute(text("DROP TABLE search_fts"))
+        assert len(check(catalog)) == 4
+        rebuild(catalog)
+        assert check(catalog) == []
+
+
+def make_odd_row() -> Row:
+    """A run whose workload and implementation are of different operations."""
     here, there = World(), World("shift")
     implementation = there.implementation("odd")
     run = make_run(implementation, here.workload, here.protocol, here.environment)
     row = here.row("a", 1)
     manifests = (*row.manifests[:4], there.operation, implementation, run)
     observation = replace(row.observation, run_digest=run.digest)
-    odd = replace(row, manifests=manifests, observation=observation, aliases=())
+    return replace(row, manifests=manifests, observation=observation, aliases=())
+
+
+def test_finds_workload_and_implementation_of_different_operations(catalog: Catalog) -> None:
+    odd = make_odd_row()
+    digest = odd.observation.run_digest
     import_records(catalog, make_snapshot("2"), [odd])
     (finding,) = check(catalog)
-    assert (finding.code, finding.subject) == ("wrong_operation", run.digest)
-    assert catalog.run(run.digest).reasons[0]["code"] == "wrong_operation"
+    assert (finding.code, finding.subject) == ("wrong_operation", digest)
+    assert not finding.is_fault
+    assert catalog.run(digest).reasons[0]["code"] == "wrong_operation"

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kernelindex.catalog import Catalog, import_records
 from kernelindex.cli.main import main
+from tests.catalog.factories import make_snapshot
+from tests.catalog.test_checking import make_odd_row
 from tests.cli.factories import Terminal
 from tests.resolve.factories import RECORD_QUERY
 
@@ -136,6 +139,27 @@ def test_a_retraction_changes_the_answer_and_a_rebuild_does_not(
     assert terminal.ki("catalog", "rebuild", "--json").data["done"] == "rebuilt"
     assert terminal.ki("resolve", *WORDS, "--json").data == answer
     assert terminal.ki("catalog", "check").out == "sound: nothing is wrong\n"
+
+
+def test_what_a_source_says_is_listed_by_check_and_is_no_fault(
+    terminal: Terminal, database: Path
+) -> None:
+    with Catalog.open(f"sqlite:///{database}") as catalog:
+        import_records(catalog, make_snapshot(), [make_odd_row()])
+    shown = terminal.ki("catalog", "check")
+    heading, finding, verdict = shown.out.splitlines()
+    assert heading == "what sources say, kept as it was said (1):"
+    assert finding.startswith("wrong_operation: sha256:")
+    assert (verdict, shown.status) == ("sound: nothing is wrong", 0)
+    data = terminal.ki("catalog", "check", "--json").data
+    assert data["sound"] is True
+    assert [(one["code"], one["fault"]) for one in data["findings"]] == [("wrong_operation", False)]
+    with sqlite3.connect(database) as connection:
+        connection.execute("DELETE FROM names")
+    shown = terminal.ki("catalog", "check")
+    assert shown.status == 1
+    assert "stale_list: " in shown.out
+    assert shown.out.endswith(" wrong\n")
 
 
 def test_an_export_loads_elsewhere_as_the_same_catalog(

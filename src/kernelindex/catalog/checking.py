@@ -36,8 +36,10 @@ CODES = {
     "stale_rank": "a stored cohort or standing differs from what runs and corrections give",
     "stale_derived": "the derived rows are of another version of policy, registry or schema",
     "not_derived": "a run has no derived row although all its parts are here",
-    "stale_list": "names, search or facets lack what is listed; ki catalog rebuild makes them anew",
+    "stale_list": "a list, search or facets lack what is here; ki catalog rebuild makes them anew",
 }
+OF_SOURCES = frozenset({"wrong_operation"})
+"""What a source says and this catalog keeps as it was said: no fault of the catalog's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +50,14 @@ class Finding:
     subject: str
     text: str
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether the catalog is at fault; else it is what a source says."""
+        return self.code not in OF_SOURCES
+
 
 def check(catalog: Database) -> list[Finding]:
-    """Everything that is wrong, by code and then subject; empty for a sound catalog."""
+    """Everything found, by code and then subject; no fault among it in a sound catalog."""
     with catalog.reading_long() as conn:
         found = [
             *_bodies(conn),

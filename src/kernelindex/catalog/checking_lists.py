@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, literal, select, union_all
 
+from kernelindex.catalog import search_index
 from kernelindex.catalog.search_documents import HARDWARE, IMPLEMENTATION, OPERATION, PROJECT
 from kernelindex.catalog.tables import derived, truth
 
@@ -18,11 +19,16 @@ NAMES, DOCUMENTS = derived.names, derived.search_documents
 
 
 def faults_of_lists(conn: Connection) -> Iterator[tuple[str, str]]:
-    """What is wrong and where, for names, search documents and facets."""
+    """What is wrong and where, for every list and what searches them."""
     for (digest,) in conn.execute(_unnamed()):
         yield digest, "names has no row for it"
+    for table, query in _unlisted():
+        for (key,) in conn.execute(query):
+            yield key, f"{table} has no row for it"
     for (key,) in conn.execute(_unsearched()):
         yield key, "search_documents has no row for it"
+    for key in search_index.lost_documents(conn):
+        yield key, f"{search_index.INDEX} does not find it by its words"
     expected, counted = _counts(conn)
     for facet, count in sorted(counted.items()):
         if count != expected:
@@ -38,6 +44,27 @@ def _unnamed() -> Any:
         .where(table.c.base_slug.is_not(None), ~named.exists())
         .order_by(table.c.digest)
     )
+
+
+def _unlisted() -> Iterator[tuple[str, Any]]:
+    """For each list, keys of what manifests and published runs hold and it does not."""
+    runs, manifests, specs = derived.runs, truth.manifests, derived.operation_specs
+    implementations, projects = derived.implementations, derived.projects
+    of_kind = manifests.c.kind
+    published = select(manifests.c.digest).where(manifests.c.digest == runs.c.digest).exists()
+    for listed, named, where in (
+        (specs.c.digest, manifests.c.digest, of_kind == "OperationSpec"),
+        (derived.operations.c.slug, specs.c.slug, specs.c.slug.is_not(None)),
+        (derived.operations.c.slug, runs.c.operation, published),
+        (implementations.c.digest, manifests.c.digest, of_kind == "ImplementationRevision"),
+        (projects.c.slug, manifests.c.base_slug, of_kind == "SoftwareProject"),
+        (projects.c.slug, runs.c.project, published),
+        (derived.hardware.c.id, runs.c.hardware, published),
+        (derived.shapes.c.shape_key, runs.c.shape_key, published),
+    ):
+        there = select(listed).where(listed == named)
+        query = select(named).where(where, ~there.exists()).distinct().order_by(named)
+        yield listed.table.name, query
 
 
 def _unsearched() -> Any:

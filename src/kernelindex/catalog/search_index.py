@@ -16,7 +16,7 @@ from kernelindex.catalog.prepared import Prepared
 from kernelindex.catalog.tables import derived
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Connection
 
@@ -63,6 +63,23 @@ def renew(conn: Connection) -> None:
     if conn.dialect.name != "postgresql":
         create(conn)
         conn.execute(text(f"INSERT INTO {INDEX}({INDEX}) VALUES ('rebuild')"))
+
+
+def lost_documents(conn: Connection) -> Iterator[str]:
+    """Keys of documents that the index does not find by their own words.
+
+    PostgreSQL computes its words from each row, so that there none can be lost alone.
+    """
+    if conn.dialect.name == "postgresql":
+        return
+    table = derived.search_documents
+    documents = conn.execute(select(table.c.number, table.c.key, table.c.words).order_by("key"))
+    has_index = conn.dialect.has_table(conn, INDEX)
+    found = text(f"SELECT 1 FROM {INDEX} WHERE {INDEX} MATCH :words AND rowid = :number")
+    for number, key, words in documents:
+        every = " ".join(f'"{word}"' for word in words.split())
+        if not has_index or not conn.execute(found, {"words": every, "number": number}).first():
+            yield key
 
 
 def tokens_of(words: str) -> list[str]:
