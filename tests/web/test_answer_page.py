@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -109,3 +110,19 @@ def test_a_question_of_markup_stays_text() -> None:
     answer = client().get("/answer", params={"q": "<script>alert(1)</script>"})
     assert "<script" not in answer.text
     assert "&lt;script&gt;" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("fused-moe tokens=8192 gpu:H100", "ki resolve fused-moe tokens=8192 gpu:H100"),
+        ("moe;reboot $(id) `id` <a >b", "ki resolve 'moe;reboot' '$(id)' '`id`' '<a' '>b'"),
+        ("moe\n& id", "ki resolve moe '&' id"),
+        ("--db x", "ki resolve -- --db x"),
+    ],
+)
+def test_the_line_for_a_shell_runs_nothing_of_the_question(question: str, line: str) -> None:
+    answer = client().get("/answer", params={"q": question})
+    (shown,) = [one.text for one in Document(answer.text).find("pre") if "resolve" in one.text]
+    assert shown.strip() == line
+    assert shlex.split(shown)[2:][-len(question.split()) :] == question.split()

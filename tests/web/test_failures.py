@@ -34,6 +34,18 @@ def test_what_can_be_asked_about_instead_is_answered(path: str) -> None:
         assert client().get(unescape(href)).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "path", ["/runs?cursor=abc", "/operations?famly=moe", "/records?gpu=H1O0", "/compare?run=%00"]
+)
+def test_a_refused_parameter_leaves_a_way_to_the_page(path: str) -> None:
+    page = client().get(path)
+    assert page.status_code == 400
+    bare = re.search(r'<a href="([^"]+)">The same page without', page.text)
+    assert bare is not None
+    assert bare[1] == path.partition("?")[0]
+    assert client().get(bare[1]).status_code == 200
+
+
 def test_what_nearly_names_something_is_asked_about() -> None:
     assert ASKED.search(client().get("/operations/fused-moes").text)
     assert ASKED.search(client().get("/hardware/H100").text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -78,6 +79,9 @@ class FailurePage(Page):
     reason: str = field(metadata=told("what was seen and what was wanted, in a sentence"))
     asked: str = field(metadata=told("the address that was asked for, cut to a readable length"))
     word: str = field(metadata=told("words of the address to ask about instead"), default="")
+    bare: str = field(
+        metadata=told("the address without parameters, where those were refused"), default=""
+    )
     choices: tuple[Choice, ...] = field(
         metadata=told("things that may have been meant"), default=()
     )
@@ -145,6 +149,7 @@ def failure_response(
         reason=reason,
         asked=show_hidden(request.url.path)[:MOST_ECHO],
         word=_word(request.url.path),
+        bare=_bare(request) if status == 400 else "",
         choices=choices,
         indexed=False,
     )
@@ -188,6 +193,12 @@ def _href(kind: str, digest: str) -> str:
     }
     place = places.get(kind)
     return place(digest) if place and digest else ""
+
+
+def _bare(request: Request) -> str:
+    """The address without its parameters, where it has any."""
+    path = quote(request.url.path)
+    return path if request.url.query and not path.startswith("//") else ""
 
 
 def _word(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -81,6 +82,7 @@ class AnswerPage(Page):
     groups: tuple[GroupView, ...] = field(metadata=told("the groups in full, when they are few"))
     overview: tuple[OverviewRow, ...] = field(metadata=told("a row a group, when they are many"))
     use: tuple[Use, ...] = field(metadata=told("how to use the entries, when one group answers"))
+    command: str = field(metadata=told("the same question as a line for a shell"))
 
 
 def answer(catalog: Catalog, request: Request) -> AnswerPage | Response:
@@ -115,7 +117,15 @@ def build_page(catalog: Catalog, text: str, found: Answer) -> AnswerPage:
         groups=_groups(found.cohorts) if few else (),
         overview=() if few else _overview(found.cohorts),
         use=read_use(catalog, single) if single else (),
+        command=command_line(text),
     )
+
+
+def command_line(text: str) -> str:
+    """``ki resolve`` with the question as words that no shell runs: anyone can write a link."""
+    words = text.split()
+    ends = ["--"] if any(word.startswith("-") for word in words) else []
+    return shlex.join(["ki", "resolve", *ends, *words])
 
 
 def _slots(found: Answer) -> tuple[SlotView, ...]:
