@@ -209,3 +209,52 @@ def test_a_workload_is_planned_by_its_slug_or_digest_as_it_is(
     assert terminal.ki("bench", "plan", slug, *CPU, "--out", str(again)).status == 0
     first, second = load_plan(home / "plan.json").points[0], load_plan(again).points[0]
     assert (first.id, first.axes, first.dtypes) == (second.id, second.axes, second.dtypes)
+
+
+def test_a_plan_whose_number_is_taken_meanwhile_leaves_no_file(
+    terminal: Terminal, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned(terminal, home)
+    monkeypatch.setattr("kernelindex.cli.bench.runner.next_number", lambda _: 1)
+    target = home / "second.json"
+    asked = ("bench", "plan", *SHAPE, *CPU, "--out", str(target))
+    done = terminal.ki(*asked)
+    assert done.status == 1
+    assert "the next batch is number 2, not 1" in done.err
+    assert not target.exists()
+    assert not list(home.glob("*.part"))
+
+
+def test_a_revoked_key_is_not_approved_again_on_the_way(terminal: Terminal, home: Path) -> None:
+    first = make_batch(home / "first", load_plan(planned(terminal, home)))
+    assert terminal.ki("bench", "ingest", str(first), "--approve", "ada").status == 0
+    key = (home / "runners" / "local" / "public.key").read_text().strip()
+    word = ("--actor", "grace", "--reason", "the disk was stolen")
+    assert terminal.ki("evidence", "keys", "revoke", key, *word).status == 0
+    second = make_batch(home / "second", load_plan(planned(terminal, home)))
+    done = terminal.ki("bench", "ingest", str(second), "--approve", "ada", "--json").data
+    assert done["approved"] is False
+    assert done["said"][0].startswith(
+        "grace revoked local's key in this index (the disk was stolen)"
+    )
+
+
+def test_compare_says_why_a_candidate_that_was_measured_has_no_verdict(
+    terminal: Terminal, home: Path
+) -> None:
+    folder = make_batch(
+        home / "batch", load_plan(planned(terminal, home)), status="unstable", text="it wavers"
+    )
+    done = terminal.ki("bench", "compare", "RMSNorm", "numpy-rms-norm", "--batch", str(folder))
+    assert done.status == 1
+    assert "no verdict in" in done.err
+    assert "RMSNorm in numpy: unstable" in done.err
+
+
+def test_a_plan_of_another_version_says_which(terminal: Terminal, home: Path) -> None:
+    folder = make_batch(home / "batch", load_plan(planned(terminal, home)))
+    text = (folder / batch_files.PLAN).read_text()
+    (folder / batch_files.PLAN).write_text(text.replace('"formatVersion": 1', '"formatVersion": 2'))
+    done = terminal.ki("bench", "ingest", str(folder))
+    assert done.status == 1
+    assert "plan.json: formatVersion: saw 2, wanted 1" in done.err

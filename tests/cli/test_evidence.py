@@ -156,3 +156,9 @@ def test_a_measured_batch_is_signed_and_its_number_closed(terminal: Terminal, fo
     checked = terminal.ki("evidence", "verify", done.data["path"], "--key", key, "--json")
     assert checked.data["ok"] is True
     assert all(run["lacks"] == [] for run in checked.data["bundles"][0]["runs"])
+
+
+def test_show_of_a_folder_is_a_usage_error(terminal: Terminal, tmp_path: Path) -> None:
+    done = terminal.ki("evidence", "show", str(tmp_path))
+    assert done.status == 2
+    assert "is a directory" in done.err

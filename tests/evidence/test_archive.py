@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from kernelindex.errors import EvidenceError
-from kernelindex.evidence import archive
+from kernelindex.evidence import archive, bundle
 
 DIGEST = "3b7711c84400c14c2bdd6a04e09ee85e30c4354e645dae8d9898da3b2747d99c"
 FILES = {"b/two.json": b"{}", "a.txt": b"hello", "empty": b""}
@@ -78,3 +79,10 @@ def test_numbers_and_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             archive.pack(files)
     with pytest.raises(EvidenceError, match="at most 100 are read"):
         archive.unpack(b"PK" * 100)
+
+
+def test_a_bundle_that_cannot_be_put_in_its_place_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "box-00001.evidence.zip").mkdir()
+    with pytest.raises(IsADirectoryError):
+        bundle.write(tmp_path / "box-00001.evidence.zip", bundle.Sealed(b"data", "", ""))
+    assert [one.name for one in tmp_path.iterdir()] == ["box-00001.evidence.zip"]

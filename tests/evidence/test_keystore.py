@@ -61,3 +61,17 @@ def test_runners_are_kept_with_the_user_or_in_the_clone(tmp_path: Path) -> None:
     (tmp_path / "src" / "kernelindex").mkdir(parents=True)
     (tmp_path / "pyproject.toml").touch()
     assert keystore.runners_folder(home, tmp_path) == tmp_path / ".ki" / "runners"
+
+
+def test_a_runner_that_could_not_be_written_whole_leaves_no_key(tmp_path: Path) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        keystore.new_runner("box", owner="no text: \ud800", host="lab", folder=tmp_path)
+    assert keystore.list_runners(tmp_path) == ()
+    assert list((tmp_path / "box").iterdir()) == []
+    assert keystore.new_runner("box", owner="Ada", host="lab", folder=tmp_path).owner == "Ada"
+    assert sorted(one.name for one in (tmp_path / "box").iterdir()) == [
+        "host",
+        "key.pem",
+        "owner",
+        "public.key",
+    ]

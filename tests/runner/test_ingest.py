@@ -133,3 +133,50 @@ def test_a_batch_that_was_not_planned_here_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BatchError, match="no such number for batch 1") as refused:
         ingest(batch, signing(tmp_path), tmp_path / "bundles")
     assert refused.value.code == "batch.not_planned"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("outcome.json", r"lacks outcome\.json, which the worker wrote; copy the folder again"),
+        ("facts.json", r"lacks facts\.json"),
+        ("calibration.json", r"lacks calibration\.json"),
+        ("seed.json", r"lacks seed\.json"),
+        ("series/2.json.gz", r"lacks the series of pytorch/RMSNorm \(full/cold"),
+    ],
+)
+def test_a_folder_copied_in_part_is_not_signed_and_the_number_stays_open(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    batch = planned(tmp_path)
+    part = batch / name
+    kept = part.read_bytes()
+    part.unlink()
+    with pytest.raises(BatchError, match=said) as refused:
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert refused.value.code == "batch.partial"
+    assert not (tmp_path / "bundles").exists()
+    assert [one.number for one in ledger.open_batches(tmp_path / "ledger.jsonl")] == [1]
+    part.write_bytes(kept)
+    assert ingest(batch, signing(tmp_path), tmp_path / "bundles").batch.outcome == "complete"
+
+
+def test_a_batch_whose_worker_was_killed_is_taken_as_aborted(tmp_path: Path) -> None:
+    batch = planned(tmp_path)
+    (batch / batch_files.OUTCOME).unlink()
+    (batch / batch_files.SEED).unlink()
+    lines = (batch / batch_files.JOURNAL).read_bytes().splitlines(keepends=True)
+    (batch / batch_files.JOURNAL).write_bytes(b"".join(lines[:-1]))
+    done = ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert done.batch.outcome == "aborted"
+    assert verify(done.sealed.data, [SIGNER.public]).ok
+
+
+def test_what_nobody_could_verify_is_not_signed(tmp_path: Path) -> None:
+    batch = planned(tmp_path)
+    seed = batch_files.read_json(batch / batch_files.SEED)
+    batch_files.write_json(batch / batch_files.SEED, {**seed, "seed": "another"})
+    with pytest.raises(BatchError, match=r"seed\.json: .*; nothing was signed"):
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert not (tmp_path / "bundles").exists()
+    assert [one.number for one in ledger.open_batches(tmp_path / "ledger.jsonl")] == [1]

@@ -10,6 +10,7 @@ With ``--json`` an error is one object on standard output,
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from difflib import get_close_matches
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 OK, FAILED, USAGE = 0, 1, 2
 MAX_PROBLEMS = 10
+DISK_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+"""What a disk says that is full or may not be written."""
 DATABASE_FAILURES = ("OperationalError", "DatabaseError")
 """SQLAlchemy's names for a database that cannot be opened, reached, read or written."""
 
@@ -56,6 +59,13 @@ def unexpected(error: Exception) -> KernelIndexError:
             f"the database cannot be used: {str(error.orig).partition(chr(10))[0]}; look at --db"
             " or KI_DB, and whether it runs and may be written. KI_DEBUG=1 shows more",
             code="catalog.unusable",
+        )
+    if isinstance(error, OSError) and error.errno in DISK_FAILURES:
+        where = f"{error.filename}: " if error.filename else ""
+        return KernelIndexError(
+            f"{where}{error.strerror}; make room there, or give leave to read and write, and do it"
+            " again. KI_DEBUG=1 shows where it happened",
+            code="disk.unusable",
         )
     return KernelIndexError(
         f"unexpected {type(error).__name__}: {first_line}; this is a bug, or a full or unwritable"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,10 +88,15 @@ def new_runner(name: str, *, owner: str, host: str, folder: Path | None = None) 
     place = (folder or runners_folder()) / name
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
     signer = Signer.new()
-    _write_secret(place / KEY, signer.to_pem())
     texts = {PUBLIC: signer.public.text, OWNER: owner.strip(), HOST: host.strip()}
-    for file, text in texts.items():
-        (place / file).write_text(f"{text}\n", encoding="utf-8")
+    # All of it lies on the disk before any of it is in its place: half a key is none.
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=place) as made:
+        _write_secret(Path(made) / KEY, signer.to_pem())
+        for file, text in texts.items():
+            (Path(made) / file).write_text(f"{text}\n", encoding="utf-8")
+        _put_key(Path(made) / KEY, place / KEY)
+        for file in texts:
+            (Path(made) / file).replace(place / file)
     return load_runner(name, folder)
 
 
@@ -151,13 +157,20 @@ def _bytes(path: Path) -> bytes:
 
 def _write_secret(path: Path, data: bytes) -> None:
     """A new file that only its owner may read, from its first byte on."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE)
+    with os.fdopen(descriptor, "wb") as file:
+        os.fchmod(file.fileno(), MODE)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _put_key(made: Path, path: Path) -> None:
+    """Give a whole key its name, unless that is taken."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE)
+        os.link(made, path)
     except FileExistsError:
         raise EvidenceError(
             f"{path} exists and is not overwritten: what it signed could not be continued",
             code="evidence.runner",
         ) from None
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(file.fileno(), MODE)
-        file.write(data)

@@ -22,6 +22,7 @@ import os
 import re
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,13 +61,30 @@ def dump_json(value: Any) -> bytes:
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Replace a file whole, so that a killed writer leaves the old one or the new one."""
+    with write_after(path, data):
+        pass
+
+
+@contextmanager
+def write_after(path: Path, data: bytes) -> Iterator[bytes]:
+    """Write a file beside its place, and put it there after what must not fail has not.
+
+    Where the body raises, or the disk is full, the old file stays and nothing else is left.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield data
+        temporary.replace(path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def write_json(path: Path, value: Any) -> None:

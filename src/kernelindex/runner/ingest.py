@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.evidence import bundle, ledger
 from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
+from kernelindex.evidence.verify import verify
 from kernelindex.runner import batch_files
 from kernelindex.runner.recording import BatchError, RunnerFacts, read_batch, record_batch
 from kernelindex.runner.recording.protocol import NAME, VERSION
+from kernelindex.runner.regimes import regimes_of
 from kernelindex.runner.regular_file import read_regular
 from kernelindex.runner.standings import judge_batch
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from kernelindex.runner.recording import Batch, RecordedRun
     from kernelindex.runner.standings import Judged
 
+ENDED = "ended"
+"""The last line of a journal whose worker came to its end."""
 FILES = (
     batch_files.PLAN,
     batch_files.JOURNAL,
@@ -71,12 +75,13 @@ def read_and_judge(
 def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
     """Sign a batch folder and write its bundle below ``target``; its ledger line is closed.
 
-    The plan must be the one the runner's ledger has under its number. Done twice, it gives
-    the same bundle. Raises BatchError, and EvidenceError where the ledger or the statement
-    refuses.
+    The plan must be the one the runner's ledger has under its number, and the folder whole:
+    a number is closed once. Done twice, it gives the same bundle. Raises BatchError, and
+    EvidenceError where the ledger or the statement refuses.
     """
     batch = read_batch(folder)
     _require_planned(batch, signing.ledger)
+    _require_whole(batch)
     previous = ledger.previous_digest(signing.ledger, batch.plan.number)
     identity = RunnerIdentity(
         name=signing.name,
@@ -103,6 +108,7 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
         toolchain=_toolchain(batch),
         links={one.implementation.digest: one.project.name for one in recorded},
     )
+    _require_sound(batch, sealed, signing)
     name = bundle.bundle_name(signing.name, batch.plan.number)
     bundle.write(target / name, sealed)
     ledger.close(signing.ledger, batch.plan.number, sealed.record_digest, _outcome(batch))
@@ -126,6 +132,55 @@ def _require_planned(batch: Batch, path: Path) -> None:
             f"{batch.folder}: its plan is {seen}, the ledger {path} has {held} for batch"
             f" {batch.plan.number}; a batch is planned here before it runs: ki bench plan",
             code="batch.not_planned",
+        )
+
+
+def _require_whole(batch: Batch) -> None:
+    """Refuse a folder that lacks what the worker had written by then: it was copied in part.
+
+    A worker that was killed leaves neither an outcome nor the end of its journal.
+    """
+    outcome = batch.folder / batch_files.OUTCOME
+    last = list(batch_files.read_journal(batch.folder))[-1].get("event")
+    wanted = [outcome] if last == ENDED or outcome.exists() else []
+    if outcome.exists():
+        wanted += [batch.folder / name for name in (batch_files.FACTS, batch_files.CALIBRATION)]
+        wanted += [batch.folder / batch_files.SEED] if batch.outcome == "complete" else []
+    lacking = [path.name for path in wanted if not path.exists()]
+    if outcome.exists():
+        lacking += _lacking_series(batch)
+    if lacking:
+        more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+        raise BatchError(
+            f"{batch.folder}: lacks {', '.join(lacking[:3])}{more}, which the worker wrote; copy"
+            " the folder again, for what is signed stays so",
+            code="batch.partial",
+        )
+
+
+def _lacking_series(batch: Batch) -> list[str]:
+    """Series of the plan that are not there, in words."""
+    there = {(one.point.id, one.candidate.id, one.regime) for one in batch.series}
+    return [
+        f"the series of {candidate.id} ({regime.key()})"
+        for point in batch.plan.points
+        for candidate in point.candidates
+        for timed_pass in point.passes
+        if timed_pass in candidate.passes
+        for regime in regimes_of(timed_pass, batch.plan.rules)
+        if (point.id, candidate.id, regime) not in there
+    ]
+
+
+def _require_sound(batch: Batch, sealed: bundle.Sealed, signing: Signing) -> None:
+    """Refuse to close a number with a bundle that nobody could verify."""
+    faults = verify(sealed.data, [signing.signer.public]).faults
+    if faults:
+        raise BatchError(
+            f"{batch.folder}: {faults[0].where}: {faults[0].text}; nothing was signed, as nobody"
+            " could verify it. Copy the folder again, or declare the batch aborted:"
+            f" ki evidence abort {batch.plan.number}",
+            code="batch.unsound",
         )
 
 

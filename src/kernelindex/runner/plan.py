@@ -231,7 +231,11 @@ class Plan:
 def parse_plan(text: str | bytes, where: str = "plan") -> Plan:
     """A plan from its JSON; raises PlanError naming the key, what it held and what is wanted."""
     try:
-        return from_json(Plan, json.loads(text, object_pairs_hook=_without_repeats))
+        value = json.loads(text, object_pairs_hook=_without_repeats)
+        version = value.get("formatVersion", FORMAT_VERSION) if isinstance(value, dict) else None
+        if version not in (FORMAT_VERSION, None):
+            raise ShapeError("formatVersion", version, f"{FORMAT_VERSION}, as it is written here")
+        return from_json(Plan, value)
     except ShapeError as error:
         raise PlanError(f"{where}: {error}", path=error.path) from error
     except ValueError as error:

@@ -12,7 +12,10 @@ from kernelindex.cli.options import db_option, json_option, open_catalog, print_
 from kernelindex.cli.terminal import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kernelindex.policy.verdicts import Verdict
+    from kernelindex.runner.standings import Judged
 
 
 @click.command(name="compare", short_help="a verdict with its interval, of a batch or of two runs")
@@ -68,11 +71,28 @@ def _of_batch(folder: Path, first: str, second: str) -> list[tuple[str, Verdict]
         if (verdict := compare_in(one, first, second)) is not None
     ]
     if not found:
+        if lost := _lost(judged, (first, second)):
+            raise NotFoundError(
+                f"no verdict in {folder}: {'; '.join(lost)}", code="batch.candidates"
+            )
         raise NotFoundError(
             f"{first} and {second} were not both measured in {folder}; it has {', '.join(who)}",
             code="batch.candidates",
         )
     return found
+
+
+def _lost(judged: Sequence[Judged], names: tuple[str, str]) -> list[str]:
+    """Who of two candidates was measured and does not rank, and why, each once."""
+    from kernelindex.cli.render.bench import lost_words
+
+    found = [
+        lost_words(one, lost)
+        for one in judged
+        for lost in one.cohort.excluded
+        if one.runs[lost.run.digest].series.candidate.id in names
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _of_catalog(ctx: click.Context, first: str, second: str) -> tuple[str, Verdict]:

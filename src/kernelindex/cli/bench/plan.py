@@ -64,7 +64,7 @@ def command(
     """  # noqa: D301 (click reads backspace)
     from kernelindex.cli.bench.files import with_files
     from kernelindex.cli.bench.runner import next_number, reserve, use_runner
-    from kernelindex.runner import batch_files
+    from kernelindex.runner.batch_files import write_after
     from kernelindex.runner.plan import plan_to_json
     from kernelindex.runner.protocols import build_plan
 
@@ -82,8 +82,8 @@ def command(
         **rule_changes(**rules),
     )
     plan = with_files(plan, target.absolute().parent)
-    batch_files.write_atomic(target, plan_to_json(plan).encode())
-    reserve(runner, plan.number, target.read_bytes())
+    with write_after(target, plan_to_json(plan).encode()) as data:
+        reserve(runner, plan.number, data)
     if made:
         click.echo(made, err=True)
     if as_json:

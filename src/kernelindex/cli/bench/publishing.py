@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kernelindex.catalog import Catalog
+    from kernelindex.catalog.approvals import Approval
     from kernelindex.catalog.intake import ImportReport
     from kernelindex.evidence.keystore import LocalRunner
     from kernelindex.runner.ingest import Ingested
@@ -57,17 +58,29 @@ def publish(catalog: Catalog, folder: Path, runner: LocalRunner, *, actor: str |
 
 def is_approved(catalog: Catalog, runner: LocalRunner) -> bool:
     """Whether this catalog approves the runner's key."""
+    word = _word_on(catalog, runner)
+    return word is not None and word.approved
+
+
+def _word_on(catalog: Catalog, runner: LocalRunner) -> Approval | None:
+    """The last word that this catalog has on the runner's key."""
     from kernelindex.catalog.approvals import list_approvals
 
     digest = runner.public.digest
-    return any(one.approved and one.key_digest == digest for one in list_approvals(catalog))
+    return next((one for one in list_approvals(catalog) if one.key_digest == digest), None)
 
 
 def _approve(catalog: Catalog, runner: LocalRunner, actor: str) -> list[str]:
     from kernelindex.catalog.approvals import approve
 
-    if is_approved(catalog, runner):
+    word = _word_on(catalog, runner)
+    if word is not None and word.approved:
         return []
+    if word is not None:
+        return [
+            f"{word.actor} revoked {runner.name}'s key in this index ({word.reason}), and --approve"
+            f" takes no such word back: ki evidence keys approve {word.public_key} does"
+        ]
     approve(
         catalog,
         public_key=runner.public.text,

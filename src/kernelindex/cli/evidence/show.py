@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 @click.command(name="show", short_help="what a bundle holds: signer, batch, runs, files")
-@click.argument("place", metavar="BUNDLE", type=click.Path(path_type=Path, exists=True))
+@click.argument(
+    "place", metavar="BUNDLE", type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
 @json_option
 def command(place: Path, as_json: bool) -> int:
     """Print the signed statement and what each run lacks, by the key the bundle names itself.
