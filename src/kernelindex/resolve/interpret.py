@@ -12,6 +12,7 @@ from kernelindex.registry.licences import resolve_licence
 from kernelindex.registry.metrics import find_metric, load_metrics
 from kernelindex.registry.sources_info import load_sources
 from kernelindex.resolve.answer import Assumption, Reading, Suggestion
+from kernelindex.resolve.name_notes import framework_notes, source_notes
 from kernelindex.resolve.operations import OperationReading, read_operation
 from kernelindex.resolve.problems import Problem, closest
 
@@ -74,7 +75,12 @@ def interpret(catalog: Reads, request: Request) -> Meaning:
         dtypes=dtypes,
         device=device,
         source=(source := _source(request.source)),
-        assumptions=(*operation.assumptions, *dtype_notes, *_source_notes(source)),
+        assumptions=(
+            *operation.assumptions,
+            *dtype_notes,
+            *source_notes(catalog, source),
+            *framework_notes(catalog, request.framework),
+        ),
         suggestions=operation.suggestions,
         problems=(
             *operation.problems,
@@ -206,17 +212,6 @@ def _licence_problems(asked: tuple[str, ...]) -> tuple[Problem, ...]:
         for text in asked
         if resolve_licence(text).expression is None
     )
-
-
-def _source_notes(source: str | None) -> tuple[Assumption, ...]:
-    """A name that no source of ours has: a manifest of one's own may have it, so it is no error."""
-    known = sorted(load_sources())
-    if source is None or source in known:
-        return ()
-    near = closest(source.casefold(), known)
-    meant = f" Was {near} meant?" if near else f" Known are {', '.join(known)}."
-    text = f"No known source is called {source!r}; only results of just that name fit.{meant}"
-    return (Assumption(code="source_unknown", text=text, taken=(source,)),)
 
 
 def _source(asked: str | None) -> str | None:
