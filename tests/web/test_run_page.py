@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import orjson
 import pytest
@@ -177,3 +178,12 @@ def test_an_unknown_run_is_a_page_that_helps() -> None:
 
 def test_a_cohort_key_is_no_run() -> None:
     assert client().get(f"/runs/{record().cohorts[0].key[7:19]}").status_code == 404
+
+
+def test_every_table_scrolls_in_its_own_room() -> None:
+    """A table wider than a phone moves within the page and not the page with it."""
+    for run in record_runs():
+        text = client().get(f"/runs/{run.removeprefix('sha256:')[:12]}").text
+        rooms = re.findall(r'(<div class="wide"[^>]*>)?\s*<table', text)
+        assert len(rooms) > 1
+        assert all(rooms)

@@ -28,6 +28,11 @@ def test_hidden_characters_become_escapes(text: str, shown: str) -> None:
     assert finalize(text) == shown
 
 
+def test_a_pile_of_marks_is_cut_and_counted() -> None:
+    assert finalize("Z" + "\u0301" * 40 + "algo") == "Z" + "\u0301" * 4 + "(+36 marks)algo"
+    assert finalize("e\u0323\u0302 กี่ קֳּ") == "e\u0323\u0302 กี่ קֳּ"
+
+
 def test_nothing_prints_nothing() -> None:
     assert finalize(None) == ""
     assert finalize(0) == 0
