@@ -201,6 +201,16 @@ def test_another_authorization_is_refused_and_not_taken_for_none(site: Site, hea
         refused(answer, "key.invalid")
 
 
+def test_a_key_is_looked_at_before_the_body(site: Site) -> None:
+    """Who may not write does not learn what a body would have been refused for."""
+    unknown = {"run": "deadbeef"}
+    for path, scope in ((NOTES, "report"), (REPORTS, "attest")):
+        for key, code in (("ki_no", "key.invalid"), (site.key(scope), "key.scope")):
+            headers = {"Authorization": f"Bearer {key}"}
+            refused(site.client.post(path, json=unknown, headers=headers), code)
+    refused(site.client.post(REPORTS, json=unknown), "run.not_found")
+
+
 def test_the_scheme_is_read_in_any_case(site: Site) -> None:
     headers = {"Authorization": f"bearer {site.key()}"}
     document = {"run": site.run, **note()}

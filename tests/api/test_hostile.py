@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 from urllib.parse import quote
@@ -163,3 +164,11 @@ def test_a_forged_cursor(
 def test_a_method_that_is_not_taken(client: TestClient, method: str) -> None:
     answer = client.request(method, f"{BASE}/runs/01a0202b")
     assert (answer.status_code, answer.json()["code"]) == (405, "route.method")
+
+
+def test_a_compressed_body_is_refused_by_name(client: TestClient) -> None:
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    body = gzip.compress(b'{"operation": "moe-mlp"}')
+    answer = client.post(f"{BASE}/resolve/kernel", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (415, "request.media_type")
+    assert answer.json()["detail"] == "The body is encoded as gzip; wanted JSON as it is, in UTF-8"

@@ -26,6 +26,12 @@ async def read_json(request: Request, limit: int) -> Any:
             f"The body is of type {kind or 'nothing'}; wanted application/json",
             code="request.media_type",
         )
+    encoding = request.headers.get("content-encoding", "").strip().lower()
+    if encoding not in {"", "identity"}:
+        raise RequestError(
+            f"The body is encoded as {encoding[:40]}; wanted JSON as it is, in UTF-8",
+            code="request.media_type",
+        )
     return canonical.loads(await read_bytes(request, limit))
 
 

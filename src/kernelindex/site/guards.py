@@ -30,7 +30,15 @@ MOST_BODY: Final = 2 * 1024 * 1024
 NOT_KEPT: Final = {"cache-control": "no-store"}
 LEAST_COMPRESSED: Final = 1_024
 COMPRESSION: Final = 4
-COMPRESSIBLE: Final = (b"text/", b"application/json", b"application/problem+json", b"image/svg")
+COMPRESSIBLE: Final = (
+    b"text/",
+    b"image/svg",
+    b"application/json",
+    b"application/problem+json",
+    b"application/schema+json",
+    b"application/atom+xml",
+    b"application/xml",
+)
 WEIGHT: Final = re.compile(r"q=([01](?:\.[0-9]{0,3})?)")
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "

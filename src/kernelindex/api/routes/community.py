@@ -23,8 +23,10 @@ from kernelindex.community import (
     Note,
     Report,
     Reproduction,
+    Scope,
     State,
     anonymous_author,
+    authenticate,
     list_contributions,
     refusal,
     server_secret,
@@ -118,8 +120,10 @@ def attest(catalog: Catalog, request: Request, document: Any) -> Response:
     token = _bearer(request)
     if token is None:
         raise refusal("key.missing", "send the key as: Authorization: Bearer ki_…")
+    bounds = _bounds(request)
+    authenticate(catalog, token, Scope.ATTEST, clock=bounds["clock"])
     run, content = _about(catalog, document)
-    return _received(submit_attestation(catalog, run, content, token, **_bounds(request)))
+    return _received(submit_attestation(catalog, run, content, token, **bounds))
 
 
 def report(catalog: Catalog, request: Request, document: Any) -> Response:
@@ -130,6 +134,8 @@ def report(catalog: Catalog, request: Request, document: Any) -> Response:
     """
     read_query(request, ())
     token, bounds = _bearer(request), _bounds(request)
+    if token is not None:
+        authenticate(catalog, token, Scope.REPORT, clock=bounds["clock"])
     run, content = _about(catalog, document)
     if token is not None:
         return _received(submit_signed_report(catalog, run, content, token, **bounds))
