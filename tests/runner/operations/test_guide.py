@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kernelindex import registry
 from kernelindex.registry.operations import load_operations
 from kernelindex.runner import operations
 from kernelindex.runner.operations import description, load_operation, make_case
@@ -22,6 +24,8 @@ from tests.runner.operations.judged import drawn, function_of  # noqa: E402
 
 GUIDE = Path(__file__).parents[3] / "docs/guides/adding-an-operation.md"
 BLOCK = re.compile(r"^## [^\n]*`(\w+/[\w.]+)`\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TEXT, FLAGS = GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+FOLDER = Path(registry.__file__).parent / "operations"
 SLUG, AXES = "relu-squared", {"tokens": 24, "hidden": 160}
 
 
@@ -73,6 +77,19 @@ def test_it_says_what_the_registry_says(followed: list[str]) -> None:
     assert [one.name for one in registered.outputs] == [one.name for one in ours.outputs]
     for one in ours.published:
         assert make_case(ours, one.axes, one.dtypes).shape("x") == (2048, 4096)
+
+
+def test_the_registry_s_entry_is_the_one_it_has() -> None:
+    block = re.search(r"^## What the registry says\n.*?```json\n(.*?)^```$", TEXT, FLAGS)
+    assert block is not None
+    shown = json.loads(block[1])
+    entries = json.loads((FOLDER / "elementwise.json").read_text())["operations"]
+    (entry,) = (one for one in entries if one["slug"] == SLUG)
+    for axis, theirs in zip(shown["axes"], entry["axes"], strict=True):
+        assert set(axis.pop("aliases")) <= set(theirs.pop("aliases"))
+    assert shown.pop("source")
+    del entry["source"]
+    assert shown == entry
 
 
 def test_every_field_that_the_guide_explains_exists() -> None:

@@ -30,6 +30,8 @@ SMALL = {
     "softmax": {"tokens": 24, "hidden": 160},
     "cross-entropy": {"tokens": 24, "vocab": 160},
 }
+WITHOUT_TORCH = [slug for slug in SMALL if "numpy" in load_operation(slug).trusted]
+"""Those that are judged on a machine without torch as well, which is optional."""
 IMPORTED = {
     "liger-kernel": ["liger_kernel", "liger_kernel.ops"],
     "sonic-moe": ["sonicmoe", "quack"],
@@ -74,7 +76,9 @@ def test_each_candidate_is_right_in_every_output_and_gradient(
 @pytest.mark.parametrize("slug", SMALL)
 def test_what_torch_compile_makes_is_right(slug: str) -> None:
     operation = load_operation(slug)
-    (candidate,) = (one for one in operation.candidates if "compile" in one.id)
+    candidate = next((one for one in operation.candidates if "compile" in one.id), None)
+    if candidate is None:
+        pytest.skip("nothing of it is compiled by torch")
     case = drawn(slug, SMALL[slug], candidate.dtypes[0])
     found = case.judge(case.results(function_of(candidate)))
     assert set(found.values()) == {""}
@@ -144,7 +148,7 @@ def test_every_input_matters_and_every_draw_is_sound(slug: str, dtype: str) -> N
 @pytest.mark.parametrize("slug", SMALL)
 def test_published_shapes_make_cases(slug: str) -> None:
     published = load_operation(slug).published
-    assert len(published) >= 6
+    assert published
     for one in published:
         case = make_case(slug, one.axes, one.dtypes)
         assert all(size >= 1 for spec in case.operation.inputs for size in case.shape(spec.name))
@@ -168,7 +172,7 @@ def test_a_candidate_whose_package_is_missing_says_so(
         assert (refused.value.status, refused.value.code) == ("unsupported", "package_missing")
 
 
-@pytest.mark.parametrize("slug", [slug for slug in SMALL if slug != "moe-mlp"])
+@pytest.mark.parametrize("slug", [slug for slug in WITHOUT_TORCH if slug != "moe-mlp"])
 @pytest.mark.parametrize("draw", ["own", "stress", "uneven"])
 def test_numpy_makes_its_own_inputs_and_reference(slug: str, draw: str) -> None:
     import numpy as np
