@@ -258,3 +258,13 @@ def test_a_plan_of_another_version_says_which(terminal: Terminal, home: Path) ->
     done = terminal.ki("bench", "ingest", str(folder))
     assert done.status == 1
     assert "plan.json: formatVersion: saw 2, wanted 1" in done.err
+
+
+def test_an_unsettled_batch_of_a_busy_machine_says_so(terminal: Terminal, home: Path) -> None:
+    busy = [[{"after": {"load": 6.5, "runnable": 5}}]]
+    for name, status, said in (("waver", "unstable", True), ("steady", "passed", False)):
+        plan = load_plan(planned(terminal, home))
+        folder = make_batch(home / name, plan, status=status, telemetry=busy)
+        out = terminal.ki("bench", "ingest", str(folder)).out
+        seen = "the machine was busy: load 6.5 on 2 cores, 4 other threads waiting for one"
+        assert (seen in out) is said

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from kernelindex.runner.recording import Batch
 
+UNSETTLED = frozenset(("unstable", "aborted"))
+"""Statuses of a run that doubt its time and not its result."""
 _BUSY_OTHERS = 1.0
 """Others that want a core at the end of half of the rounds."""
 _LOAD_BEYOND_CORES = 1.0

@@ -16,7 +16,7 @@ from kernelindex.runner.operations.description import load_operation
 from kernelindex.runner.planning import Ask, choose_point
 from kernelindex.runner.protocols import build_plan
 from kernelindex.runner.standings import judge_as_passed
-from kernelindex.runner.surroundings import Surroundings, read_surroundings
+from kernelindex.runner.surroundings import UNSETTLED, Surroundings, read_surroundings
 from kernelindex.stats import median
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ BUDGET_SECONDS = 300.0
 _NUMPY = re.compile(r"^\s*(?:import|from)\s+numpy\b", re.MULTILINE)
 _WRONG_ON = "wrong_on_"
 _TORCH = re.compile(r"^\s*(?:import|from)\s+(?:torch|triton)\b", re.MULTILINE)
-UNSETTLED = frozenset(("unstable", "aborted"))
-"""Statuses that doubt the time and not the result."""
 QUICK: dict[str, Any] = {"generations": 3, "rounds": 8, "round_seconds": 0.05}
 
 

@@ -244,12 +244,13 @@ def show_published(published: Published, choices: list[Choice], *, as_json: bool
             }
         )
         return
-    from kernelindex.cli.render.bench import print_judged
+    from kernelindex.cli.render.bench import busy_words, print_judged
     from kernelindex.cli.terminal import show
 
     show(lambda screen: print_judged(screen, ingested.judged))
     click.echo("")
-    for text in (*_notes(choices), *published.said, *published.report.problems):
+    seen = busy_words(ingested.batch, ingested.judged)
+    for text in (*seen, *_notes(choices), *published.said, *published.report.problems):
         click.echo(text)
     click.echo(
         f"batch {ingested.batch.id} {ingested.batch.outcome.replace('_', ' ')},"

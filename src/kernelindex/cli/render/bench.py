@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
-from kernelindex.policy.verdicts import REASONS
+from kernelindex.policy.verdicts import REASONS, VerdictKind
 from kernelindex.resolve.numbers import memory_text, ratio_text, scale_for
 from kernelindex.runner.plan import GRADIENT_PASSES
+from kernelindex.runner.surroundings import UNSETTLED, read_surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kernelindex.policy.judging import ExcludedRun, JudgedEntry
     from kernelindex.policy.verdicts import Verdict
     from kernelindex.resolve.numbers import Scale
+    from kernelindex.runner.recording import Batch
     from kernelindex.runner.standings import Judged
 
 
@@ -33,6 +35,18 @@ def print_judged(console: Console, judged: Sequence[Judged]) -> None:
             _print_settle(console, row)
         for lost in one.cohort.excluded:
             console.print(clean(lost_words(one, lost)))
+
+
+def busy_words(batch: Batch, judged: Sequence[Judged]) -> list[str]:
+    """What else ran, where something was not settled while it did."""
+    machine = read_surroundings(batch)
+    excluded = [lost.run.status for one in judged for lost in one.cohort.excluded]
+    verdicts = [row.to_leader for one in judged for row in one.cohort.entries]
+    open_ones = [one for one in verdicts if one is not None and one.kind is VerdictKind.UNCLEAR]
+    if not machine.busy or not (open_ones or UNSETTLED & set(excluded)):
+        return []
+    steadier = "" if machine.threads == "1" else ", or with OMP_NUM_THREADS=1"
+    return [f"the machine was busy: {machine.text}; run it again when less runs{steadier}"]
 
 
 def title_of(one: Judged) -> str:

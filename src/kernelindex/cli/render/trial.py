@@ -85,7 +85,7 @@ def doubt_words(one: Trial) -> str:
     seen = [one.text] if one.unsettled else []
     if one.unsettled and len(one.process_ns) > 1:
         scale = scale_for(one.process_ns, "ns")
-        times = ", ".join(scale.show(time) for time in one.process_ns)
+        times = " / ".join(scale.show(time) for time in one.process_ns)
         seen.append(f"its processes took {times} {scale.unit}")
     machine = one.surroundings
     if machine.busy:
