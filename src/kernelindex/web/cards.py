@@ -12,7 +12,7 @@ from kernelindex.resolve.row_words import half_width, rank_words, ratio_words
 from kernelindex.web.charts.looks import LIGHT
 from kernelindex.web.charts.scales import value_extent
 from kernelindex.web.charts.text import clean_text, fit_text, text_width, wrap_text
-from kernelindex.web.charts.words import head_title, shape_words
+from kernelindex.web.charts.words import head_title, rest_words, shape_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,8 @@ def cohort_card(cohort: Cohort) -> Card:
     ]
     left_out = cohort.entry_count - len(shown)
     kind = "log scale" if extent and extent.is_log else "from zero"
-    more = f"; {left_out:,} more behind" if left_out > 0 else ""
+    unbeaten = max(0, len(cohort.unbeaten) - sum(row.leads for row in rows))
+    more = f"; {rest_words(left_out, unbeaten).removeprefix('and ')}" if left_out > 0 else ""
     return Card(
         heading=head_title(cohort),
         setting=shape_words(cohort.operation, cohort.shape),

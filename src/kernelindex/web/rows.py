@@ -21,6 +21,7 @@ from kernelindex.resolve.row_words import (
     shared_words,
 )
 from kernelindex.web import paths
+from kernelindex.web.charts.words import rest_words
 from kernelindex.web.context import told
 from kernelindex.web.show import align, exact
 
@@ -70,7 +71,7 @@ class Rows:
     rate_unit: str = field(metadata=told("unit of the rate: TFLOP/s, or TB/s where memory binds"))
     shared: str = field(metadata=told("the doubts that every row has, said once"))
     rows: tuple[Row, ...] = field(metadata=told("entries in rank order"))
-    left_out: int = field(metadata=told("further entries that are not shown"))
+    rest: str = field(metadata=told("how many more entries there are, and where they stand"))
     has_interval: bool = field(metadata=told("whether any row has an interval"))
     has_rate: bool = field(metadata=told("whether any row has a rate"))
     has_attainable: bool = field(metadata=told("whether any row knows the attainable peak"))
@@ -93,13 +94,19 @@ def build_rows(cohort: Cohort, *, this_run: str | None = None, most: int = 50) -
         rate_unit="TB/s" if by_memory else "TFLOP/s",
         shared=shared_words(cohort) if cohort.entry_count > 1 else "",
         rows=rows,
-        left_out=max(0, cohort.entry_count - len(rows)),
+        rest=_rest(cohort, rows),
         has_interval=any(row.interval for row in rows),
         has_rate=any(row.rate for row in rows),
         has_attainable=any(row.attainable for row in rows),
         has_memory=any(row.memory for row in rows),
         ranked=not cohort.only_result,
     )
+
+
+def _rest(cohort: Cohort, rows: Sequence[Row]) -> str:
+    left_out = cohort.entry_count - len(rows)
+    unbeaten = len(cohort.unbeaten) - sum(row.first for row in rows)
+    return rest_words(left_out, max(0, unbeaten)) if left_out > 0 else ""
 
 
 _ALIGNED = ("value", "interval", "ratio", "rate", "nominal", "attainable")

@@ -52,7 +52,11 @@ def test_at_most_four_rows_and_the_rest_are_counted() -> None:
     entries = [entry_row(row, f"n{i}", position=i + 1, value=5e6 + i) for i in range(30)]
     card = cohort_card(view_cohort(row, entries, limit=8))
     assert len(card.rows) == 4
-    assert card.axis == "median latency, from zero; 26 more behind"
+    assert card.axis == "median latency, from zero; 26 more, behind these"
+    card = cohort_card(
+        view_cohort(replace(row, unbeaten=tuple(map(str, range(10)))), entries, limit=8)
+    )
+    assert card.axis == "median latency, from zero; 26 more, 6 of them unbeaten too"
 
 
 def test_a_group_without_entries_has_a_card_without_rows() -> None:

@@ -127,6 +127,16 @@ def test_two_hundred_entries_are_eight_and_a_count() -> None:
     assert draw_cohort(cohort(*many[:50], left_out=150)).digest == chart.digest
 
 
+def test_entries_that_are_not_shown_need_not_be_behind() -> None:
+    many = [entry(f"n{i}", 1e6 + i, rank=(1, 24), told_apart=False) for i in range(12)]
+    chart = draw_cohort(cohort(*many, left_out=78, unbeaten=24))
+    assert "and 82 more, 16 of them unbeaten too" in words(chart)
+    assert chart.alt.startswith("24 of 90 entries are not told apart;")
+    every = draw_cohort(cohort(*many, unbeaten=12))
+    assert "and 4 more, unbeaten too" in words(every)
+    assert every.alt.startswith("All 12 entries are not told apart;")
+
+
 def test_no_entry_is_a_sentence_instead_of_a_drawing() -> None:
     assert cohort_chart(cohort()) == NotDrawn(
         "cohort", "No entry counts here, so there is nothing to draw."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -103,3 +104,10 @@ def test_only_some_of_many_points_are_drawn() -> None:
 
 def test_no_point_is_a_sentence() -> None:
     assert isinstance(roofline_chart(roofline()), NotDrawn)
+
+
+def test_of_some_groups_nothing_is_said_of_all() -> None:
+    point = RooflinePoint(name="a", intensity=50.0, tflops=100.0)
+    some = drawn(roofline_chart(replace(roofline(point), partial=True)))
+    assert some.alt.startswith("a is fastest of 1 drawn at 100 TFLOP/s")
+    assert drawn(roofline_chart(roofline(point))).alt.startswith("a is fastest of 1 at 100")

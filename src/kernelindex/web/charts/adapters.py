@@ -50,6 +50,7 @@ def cohort_input(cohort: Cohort) -> CohortInput:
         direction=cohort.metric.direction,
         entries=tuple(map(_entry, cohort.entries)),
         left_out=cohort.entries_left_out,
+        unbeaten=len(cohort.unbeaten),
         floor=_floor(cohort),
         tolerance=cohort.tolerance,
     )
@@ -281,10 +282,11 @@ def _day(text: str | None) -> date | None:
         return None
 
 
-def roofline_input(cohorts: Sequence[Cohort]) -> RooflineInput | None:
+def roofline_input(cohorts: Sequence[Cohort], *, more: bool = False) -> RooflineInput | None:
     """Entries of groups of one operation, pass and product; None where no peak is known.
 
-    A group is told from the others in the words of an answer's overview.
+    A group is told from the others in the words of an answer's overview; ``more`` than these,
+    which have most entries, are not drawn.
     """
     usable = [cohort for cohort in cohorts if cohort.hardware.product_id]
     if not usable:
@@ -296,21 +298,26 @@ def roofline_input(cohorts: Sequence[Cohort]) -> RooflineInput | None:
         return None
     return RooflineInput(
         title=head_title(first, left_out=": roofline"),
-        setting=_shapes(usable),
+        setting=_shapes(usable, more=more),
         source=_sources(usable),
         peak=f"{dtype} dense",
         roof=_roof(product, dtype),
         points=tuple(_points(usable)),
+        partial=more,
     )
 
 
-def _shapes(cohorts: Sequence[Cohort]) -> str:
+def _shapes(cohorts: Sequence[Cohort], *, more: bool) -> str:
     """The one shape and regime of all groups, or how many there are."""
     shapes = dict.fromkeys(shape_words(cohort.operation, cohort.shape) for cohort in cohorts)
     regimes = dict.fromkeys(cohort.regime for cohort in cohorts)
     return setting_words(
         next(iter(shapes)) if len(shapes) == 1 else f"{len(shapes)} shapes",
-        "" if len(cohorts) == 1 else f"{len(cohorts)} groups",
+        f"the {len(cohorts)} groups with most entries, of more"
+        if more
+        else ""
+        if len(cohorts) == 1
+        else f"{len(cohorts)} groups",
         next(iter(regimes)) if len(regimes) == 1 else "",
     )
 

@@ -11,6 +11,7 @@ from kernelindex.web.charts.cohort_rows import Layout, draw_rows
 from kernelindex.web.charts.layers import KeyItem, Layer, Sheet, layer, px
 from kernelindex.web.charts.scales import Extent, value_channel, value_extent
 from kernelindex.web.charts.text import clean_text
+from kernelindex.web.charts.words import rest_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +52,9 @@ class Floor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CohortInput:
-    """A cohort in rank order; ``left_out`` further entries are behind the given ones.
+    """A cohort in rank order; ``left_out`` further entries come after the given ones.
 
+    ``unbeaten``   how many of all entries nothing surely beats; None counts those shown
     ``tolerance``  relative size below which reported numbers say nothing, where known
     """
 
@@ -65,6 +67,7 @@ class CohortInput:
     direction: str | None
     entries: tuple[CohortEntry, ...]
     left_out: int = 0
+    unbeaten: int | None = None
     floor: Floor | None = None
     tolerance: float | None = None
 
@@ -79,9 +82,10 @@ def cohort_chart(data: CohortInput, frame: Frame = WIDE) -> Chart | NotDrawn:
     extent = _extent(data, shown, scale)
     band = _band(data, shown)
     layout = Layout.of(frame, len(shown), left_out)
+    rest = rest_words(left_out, _unbeaten(data, shown) - sum(entry.leads for entry in shown))
     layers = [
         *_ground(data, band, extent, scale, layout),
-        *draw_rows(shown, left_out, layout, extent, scale),
+        *draw_rows(shown, rest, layout, extent, scale),
     ]
     sheet = Sheet(
         frame=frame,
@@ -106,6 +110,11 @@ def cohort_chart(data: CohortInput, frame: Frame = WIDE) -> Chart | NotDrawn:
         width=frame.width,
         height=height,
     )
+
+
+def _unbeaten(data: CohortInput, shown: Sequence[CohortEntry]) -> int:
+    """How many entries nothing surely beats, those that are not shown among them."""
+    return max(data.unbeaten or 0, sum(entry.leads for entry in shown))
 
 
 def _extent(data: CohortInput, shown: Sequence[CohortEntry], scale: Scale) -> Extent:
@@ -202,8 +211,7 @@ def _alt(data: CohortInput, shown: Sequence[CohortEntry], left_out: int, scale: 
     count = len(shown) + left_out
     if count == 1:
         lead = f"Only one result: {name}, {value}."
-    elif sum(entry.leads for entry in shown) > 1:
-        several = sum(entry.leads for entry in shown)
+    elif (several := _unbeaten(data, shown)) > 1:
         many = f"All {count}" if several == count else f"{several} of {count}"
         lead = f"{many} entries are not told apart; the smallest value is {value}."
         if data.direction == "higher":

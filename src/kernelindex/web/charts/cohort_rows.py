@@ -95,9 +95,9 @@ class Layout:
 
 
 def draw_rows(
-    shown: Sequence[CohortEntry], left_out: int, layout: Layout, extent: Extent, scale: Scale
+    shown: Sequence[CohortEntry], rest: str, layout: Layout, extent: Extent, scale: Scale
 ) -> list[Layer]:
-    """All layers of the rows, back to front."""
+    """All layers of the rows, back to front; ``rest`` is said of entries that are left out."""
     found = [
         *(_tracks(layout) if layout.frame.is_narrow else _column_heads(layout, scale)),
         *_rules(layout),
@@ -107,10 +107,9 @@ def draw_rows(
         *_numbers(shown, layout, scale),
         *_brackets(shown, layout),
     ]
-    if left_out:
+    if layout.left_out:
         y = layout.rows * layout.step + 12
-        more = f"and {left_out:,} more, behind these"
-        found.append(texts("detail", [text_row(layout.edge + RANK_ROOM, y, more)]))
+        found.append(texts("detail", [text_row(layout.edge + RANK_ROOM, y, rest)]))
     return found
 
 

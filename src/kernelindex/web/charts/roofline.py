@@ -80,7 +80,10 @@ class RooflinePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflineInput:
-    """Entries of one operation on one device; ``peak`` names the roof (``bf16 dense``)."""
+    """Entries of one operation on one device; ``peak`` names the roof (``bf16 dense``).
+
+    ``partial`` where groups are left out, so that nothing is said of the whole operation.
+    """
 
     title: str
     setting: str
@@ -88,6 +91,7 @@ class RooflineInput:
     peak: str
     roof: Roof
     points: tuple[RooflinePoint, ...]
+    partial: bool = False
 
 
 def roofline_chart(data: RooflineInput, frame: Frame = WIDE) -> Chart | NotDrawn:
@@ -233,8 +237,9 @@ def _alt(data: RooflineInput, points: Sequence[RooflinePoint]) -> str:
     limit = roof_at(data.roof.nominal, best.intensity)
     ridge = data.roof.nominal_tflops / data.roof.nominal_tbps
     bound = "memory" if best.intensity < ridge else "compute"
+    many = f"{len(data.points)} drawn" if data.partial else str(len(data.points))
     first = (
-        f"{clean_text(best.words, limit=120)} is fastest of {len(data.points)} at "
+        f"{clean_text(best.words, limit=120)} is fastest of {many} at "
         f"{significant(best.tflops)} TFLOP/s, {100 * best.tflops / limit:.0f} % of the nominal roof"
     )
     return f"{first}; there the {bound} roof binds."

@@ -182,9 +182,10 @@ def roofline_of(catalog: Reads, subject: str, frame: Frame = WIDE) -> Drawn | No
         product_ids=(product,),
         passes=(timed_pass,),
         metric="latency",
-        limit=ROOF_COHORTS,
+        limit=ROOF_COHORTS + 1,
     )
-    data = roofline_input(_views(catalog, rows)) if rows else None
+    shown = _views(catalog, rows[:ROOF_COHORTS])
+    data = roofline_input(shown, more=len(rows) > ROOF_COHORTS) if rows else None
     if data is None:
         return NotDrawn("roofline", "No cost model and device with known peaks meet here.")
     return roofline_chart(data, frame)

@@ -49,6 +49,14 @@ def shape_words(operation: str, shape: ShapeRef, *, without: str = "") -> str:
     return " · ".join(part for part in parts if part)
 
 
+def rest_words(left_out: int, unbeaten: int) -> str:
+    """``and 82 more, 16 of them unbeaten too``: who is not shown need not be behind."""
+    if not unbeaten:
+        return f"and {left_out:,} more, behind these"
+    many = "" if unbeaten == left_out else f" {unbeaten:,} of them"
+    return f"and {left_out:,} more,{many} unbeaten too"
+
+
 def setting_words(*parts: str) -> str:
     """What a title leaves open, the regime last, in the words of every page: ``resolve.regime``."""
     return " · ".join(part for part in parts if part)
