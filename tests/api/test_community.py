@@ -16,6 +16,7 @@ from kernelindex.api import CODES, create_api
 from kernelindex.api.problems import ProblemDetails
 from kernelindex.api.routes.community import ATTESTATION_EXAMPLE, Received
 from kernelindex.catalog import Catalog
+from kernelindex.catalog.engines import sqlite_path
 from kernelindex.community import (
     NO_EFFECT,
     Quota,
@@ -116,6 +117,15 @@ def full(site: Site) -> httpx2.Response:
     return site.post(REPORTS, report())
 
 
+def read_only(site: Site) -> httpx2.Response:
+    """No lock can be taken, as in a folder that cannot be written."""
+    path = sqlite_path(site.catalog.url)
+    lock = path.with_name(f"{path.name}.write-lock")
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    return site.post(REPORTS, report())
+
+
 PEOPLE: dict[str, Callable[[Site], httpx2.Response]] = {
     "key.missing": lambda site: site.post(NOTES, note()),
     "key.invalid": lambda site: site.post(NOTES, note(), "ki_0123456789_" + "x" * 43),
@@ -125,6 +135,7 @@ PEOPLE: dict[str, Callable[[Site], httpx2.Response]] = {
     "contribution.invalid": lambda site: site.post(NOTES, note(""), site.key()),
     "contribution.rate_limited": limited,
     "contribution.queue_full": full,
+    "contribution.read_only": read_only,
 }
 
 

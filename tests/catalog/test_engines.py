@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelindex.catalog import Catalog, import_records
+from kernelindex.catalog import Catalog, import_records, rebuild
 from kernelindex.catalog.engines import sqlite_path
 from kernelindex.errors import CatalogError
 from tests.catalog.factories import World, make_snapshot
@@ -44,6 +44,18 @@ def test_a_catalog_in_a_folder_that_cannot_be_written_is_read(
     with Catalog.open(f"sqlite:///{folder}/ki.db") as catalog:
         assert catalog.run_count() == 1
     assert [one.name for one in folder.iterdir()] == ["ki.db"]
+
+
+@pytest.mark.parametrize("lock", ["write-lock", "import-lock"])
+def test_a_catalog_that_cannot_be_written_says_so(tmp_path: Path, lock: str) -> None:
+    path = make_catalog(f"sqlite:///{tmp_path}/ki.db", "a")
+    (tmp_path / f"ki.db.{lock}").unlink(missing_ok=True)
+    (tmp_path / f"ki.db.{lock}").mkdir()
+    with Catalog.open(f"sqlite:///{path}") as catalog:
+        with pytest.raises(CatalogError, match="can only be read from here") as caught:
+            rebuild(catalog)
+        assert caught.value.code == "catalog.read_only"
+        assert catalog.run_count() == 1
 
 
 def test_what_is_no_database_is_said_to_be_none(tmp_path: Path) -> None:

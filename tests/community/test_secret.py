@@ -41,6 +41,13 @@ def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
     assert secret.hex() not in caught.value.message
 
 
+def test_where_none_can_be_made_nothing_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CommunityError, match="only reads its catalog") as caught:
+        load_secret(tmp_path / "file" / "server-secret")
+    assert caught.value.code == "contribution.read_only"
+
+
 @pytest.mark.parametrize("text", ["", "abcd", "not hex at all"])
 def test_a_secret_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "server-secret"

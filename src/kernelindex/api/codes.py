@@ -89,6 +89,7 @@ _TABLE = """
     contribution.invalid           422  The contribution breaks a rule
     contribution.rate_limited      429  Too many contributions in a short time
     contribution.queue_full        503  The queue of unreviewed contributions is full
+    contribution.read_only         503  This site takes no contributions
     rate.limited                   429  Too many requests from this address
     catalog.read_time_limit        503  The question took too long and was stopped
     catalog.unavailable            503  The catalog cannot answer now

@@ -50,7 +50,7 @@ def import_lock(database: Database, *, wait_s: float = 60.0) -> Iterator[None]:
 @contextmanager
 def _sqlite_lock(database: Database, wait_s: float) -> Iterator[None]:
     path = sqlite_path(database.url)
-    handle = os.open(path.with_name(path.name + ".import-lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    handle = _open_lock(path.with_name(path.name + ".import-lock"), os.O_RDWR)
     try:
         _wait(lambda: _try_flock(handle), wait_s)
         yield
@@ -63,6 +63,7 @@ def write_turn(database: Database) -> Iterator[None]:
     """Wait for the turn to write to a SQLite database; PostgreSQL needs none.
 
     Raises:
+        CatalogError: ``catalog.read_only`` where the database's folder cannot be written.
         RuntimeError: where this thread is writing already, and would wait for itself.
     """
     if database.is_postgresql:
@@ -72,7 +73,7 @@ def write_turn(database: Database) -> Iterator[None]:
     held: set[Path] = _mine.__dict__.setdefault("held", set())
     if path in held:
         raise RuntimeError("a write transaction inside another one of the same thread")
-    handle = os.open(path.with_name(path.name + ".write-lock"), os.O_RDONLY | os.O_CREAT, 0o644)
+    handle = _open_lock(path.with_name(path.name + ".write-lock"), os.O_RDONLY)
     held.add(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -80,6 +81,18 @@ def write_turn(database: Database) -> Iterator[None]:
     finally:
         held.remove(path)
         os.close(handle)
+
+
+def _open_lock(path: Path, how: int) -> int:
+    """The file of a lock, made where there is none."""
+    try:
+        return os.open(path, how | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise CatalogError(
+            f"Cannot write {path} ({error.strerror}): this catalog can only be read from here. "
+            "Give its user the right to write its folder, or work on a copy.",
+            code="catalog.read_only",
+        ) from error
 
 
 def _try_flock(handle: int) -> bool:

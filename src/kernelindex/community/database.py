@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import column, func, select, table
 
+from kernelindex.community.refusals import refusal
+from kernelindex.errors import CatalogError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
 
+READ_ONLY = "this site only reads its catalog and takes nothing; ask its operator where to send it"
 QUOTA_LOCK = 0x6B69_636F
 """PostgreSQL's advisory lock that makes counting and inserting one step."""
 
@@ -61,13 +65,29 @@ class Database(Protocol):
 
 
 @contextmanager
+def writing(database: Database) -> Iterator[Connection]:
+    """A short transaction that commits at its end.
+
+    Raises:
+        CommunityError: ``contribution.read_only`` where the catalog can only be read.
+    """
+    try:
+        with database.writing() as conn:
+            yield conn
+    except CatalogError as error:
+        if error.code != "catalog.read_only":
+            raise
+        raise refusal("contribution.read_only", READ_ONLY) from error
+
+
+@contextmanager
 def writing_alone(database: Database) -> Iterator[Connection]:
     """A transaction that no other contribution's runs beside.
 
     SQLite's writers are alone anyway; PostgreSQL's wait for a lock that ends with the
     transaction, so that no quota is passed by two at once.
     """
-    with database.writing() as conn:
+    with writing(database) as conn:
         if conn.dialect.name == "postgresql":
             conn.execute(select(func.pg_advisory_xact_lock(QUOTA_LOCK)))
         yield conn

@@ -11,7 +11,7 @@ from sqlalchemy import insert, select, update
 
 from kernelindex.community import audit, tokens
 from kernelindex.community.checks import require_decision, sound_text
-from kernelindex.community.database import keys
+from kernelindex.community.database import keys, writing
 from kernelindex.community.instants import Clock, before, from_text, to_text, utc_now
 from kernelindex.community.refusals import refusal
 
@@ -171,7 +171,7 @@ def authenticate(
     key, now = _key(row), clock()
     require_usable(key, scope, now)
     if (key.last_used_at or "") < before(now, USE_NOTED_S):
-        with database.writing() as conn:
+        with writing(database) as conn:
             conn.execute(update(keys).where(keys.c.id == key.id).values(last_used_at=to_text(now)))
     return key
 

@@ -25,6 +25,7 @@ REFUSALS: dict[str, Refusal] = {
     "contribution.invalid": Refusal(422, "The contribution breaks a rule"),
     "contribution.rate_limited": Refusal(429, "Too many contributions in a short time"),
     "contribution.queue_full": Refusal(503, "The queue of unreviewed contributions is full"),
+    "contribution.read_only": Refusal(503, "This site takes no contributions"),
     "contribution.not_found": Refusal(404, "No such contribution"),
     "contribution.ambiguous": Refusal(404, "Several contributions begin so"),
     "contribution.decided": Refusal(409, "The contribution is in that state already"),

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kernelindex.community.database import READ_ONLY
 from kernelindex.community.refusals import refusal
 from kernelindex.settings import data_folder
 
@@ -39,10 +40,14 @@ def load_secret(path: Path) -> bytes:
     Several processes that start at once get the same one: the first to link its file wins.
 
     Raises:
-        CommunityError: ``secret.unusable`` for a file that others can read, or is too short.
+        CommunityError: ``secret.unusable`` for a file that others can read, or is too short;
+            ``contribution.read_only`` where none can be made.
     """
     if not path.exists():
-        _make(path)
+        try:
+            _make(path)
+        except OSError as error:
+            raise refusal("contribution.read_only", READ_ONLY) from error
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         raise refusal(

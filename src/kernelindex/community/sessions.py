@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select
 
 from kernelindex.community import audit, tokens
-from kernelindex.community.database import sessions
+from kernelindex.community.database import sessions, writing
 from kernelindex.community.instants import Clock, to_text, utc_now
 from kernelindex.community.keys import Key, Scope, authenticate, find_key, require_usable
 from kernelindex.errors import CommunityError
@@ -68,7 +68,7 @@ def open_session(database: Database, token: str | None, *, clock: Clock = utc_no
         "created_at": to_text(now),
         "expires_at": made.expires_at,
     }
-    with database.writing() as conn:
+    with writing(database) as conn:
         conn.execute(delete(sessions).where(sessions.c.expires_at <= to_text(now)))
         conn.execute(insert(sessions).values(row))
         audit.append(conn, now, actor=made.actor, action="session.open", subject=key.id, reason="")
@@ -97,7 +97,7 @@ def find_session(
 
 def close_session(database: Database, session: Session, *, clock: Clock = utc_now) -> None:
     """Log out; the cookie opens nothing from now on."""
-    with database.writing() as conn:
+    with writing(database) as conn:
         wanted = sessions.c.token_hash == tokens.hash_token(session.cookie)
         conn.execute(delete(sessions).where(wanted))
         audit.append(

@@ -49,6 +49,7 @@ SENT_CODES = (
     "contribution.invalid",
     "contribution.rate_limited",
     "contribution.queue_full",
+    "contribution.read_only",
     *RUN_CODES,
     *BODY_CODES,
 )
