@@ -123,3 +123,25 @@ def test_what_is_no_function_is_said_before_anything_runs(trials: Trials) -> Non
     assert done.status == 1
     assert done.data["error"]["code"] == "candidate.function"
     assert "did you mean rms?" in done.data["error"]["message"]
+
+
+def test_a_trial_that_ran_out_of_time_says_so(trials: Trials) -> None:
+    text = "the batch ended before it was measured"
+    done = trials.ki(
+        status="aborted", reason="not_measured", text=text, samplesNs=[], correctness=None
+    )
+    assert done.status == 1
+    assert f"not measured: {text}\n300 s are allowed; load " in done.out
+
+
+def test_stopped_by_hand_it_is_one_json_object(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kernelindex.cli.bench.trial.follow", stop)
+    done = trials.ki("--json")
+    assert (done.status, done.data["error"]["code"]) == (1, "stopped")
+    plain = trials.ki()
+    assert (plain.status, plain.out, plain.err.strip()) == (1, "", "ki: stopped")

@@ -88,6 +88,14 @@ def report_usage(error: click.ClickException, *, as_json: bool) -> int:
     return error.exit_code
 
 
+def report_stop(*, as_json: bool) -> int:
+    """Say that somebody stopped it, and return the exit status."""
+    if as_json:
+        return report(KernelIndexError("stopped", code="stopped"), as_json=True)
+    click.echo("ki: stopped", err=True)
+    return FAILED
+
+
 def wants_json(arguments: list[str] | None = None) -> bool:
     """Whether the command line asks for JSON; known even where it could not be parsed."""
     return "--json" in (sys.argv[1:] if arguments is None else arguments)

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from kernelindex.cli.failures import FAILED, report, report_usage, unexpected, wants_json
+from kernelindex.cli.failures import (
+    FAILED,
+    report,
+    report_stop,
+    report_usage,
+    unexpected,
+    wants_json,
+)
 from kernelindex.cli.lazy import LazyGroup
 from kernelindex.cli.options import Session
 from kernelindex.errors import KernelIndexError
@@ -84,8 +91,7 @@ def main(arguments: list[str] | None = None, *, catalog: Any = None) -> int:
     except KernelIndexError as error:
         return report(error, as_json=as_json)
     except click.exceptions.Abort:
-        click.echo("ki: stopped", err=True)
-        return FAILED
+        return report_stop(as_json=as_json)
     except click.ClickException as error:
         return report_usage(error, as_json=as_json)
     except BrokenPipeError:

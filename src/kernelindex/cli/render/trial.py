@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from kernelindex.cli.render.bench import ratio_interval
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.resolve.numbers import memory_text, scale_for
+from kernelindex.runner.trying import BUDGET_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +47,8 @@ def _print_trial(console: Console, own: str, one: Trial) -> None:
         console.print(clean(reason_words(one)))
         for wrong in one.wrong:
             console.print(f"  {clean(wrong_words(wrong))}")
+        if one.status == "aborted":
+            console.print(clean(_out_of_time()))
         if one.reason in _BY_THE_CLOCK and one.surroundings.busy:
             console.print(clean(f"{_BUSY_WHEN_REFUSED}: {one.surroundings.text}"))
         return
@@ -57,6 +61,12 @@ def _print_trial(console: Console, own: str, one: Trial) -> None:
         console.print(f"no verdict against {clean(text)}", style="dim")
     if is_doubted(one):
         console.print(clean(doubt_words(one)))
+
+
+def _out_of_time() -> str:
+    """Nothing was timed, so nothing was read: what the machine says of itself now."""
+    load = f"; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores now"
+    return f"{BUDGET_SECONDS:.0f} s are allowed{load}: run it again when less runs"
 
 
 def _head(one: Trial) -> str:
