@@ -16,6 +16,7 @@ from kernelindex.api.codes import code_of
 from kernelindex.api.problems import ProblemDetails
 from kernelindex.api.routes import ENDPOINTS
 from kernelindex.catalog import Catalog
+from kernelindex.catalog.migrate import set_derived_version
 from kernelindex.errors import CatalogError
 from tests.api.factories import BASE, Stand, make_client, raising, two_of_each
 from tests.api.test_community import PEOPLE
@@ -117,6 +118,7 @@ FAILING = {
     "catalog.read_time_limit": {
         "find": raising(CatalogError("stopped after 5 s", code="catalog.read_time_limit"))
     },
+    "catalog.stale": {"find": raising(CatalogError("run: ki …", code="catalog.stale"))},
     "catalog.unavailable": {"find": raising(OperationalError("SELECT", {}, OSError("disk")))},
     "unexpected": {"find": raising(ZeroDivisionError("secret"))},
 }
@@ -154,10 +156,23 @@ def test_a_failure_is_a_problem_that_tells_no_secret(starter: Catalog, code: str
     assert ("retry-after" in answer.headers) == (found.status == 503)
 
 
-def test_a_catalog_that_must_be_rebuilt_is_not_available(starter: Catalog) -> None:
-    stale = raising(CatalogError("run ki catalog rebuild", code="catalog.stale"))
-    client = make_client(Stand(starter, find=stale))
-    assert "rebuild" not in check(client.get(f"{BASE}/runs/01a0202b"), "catalog.unavailable").detail
+def test_what_only_an_operator_can_mend_is_said_in_the_log(
+    starter: Catalog, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = make_client(Stand(starter, find=raising(CatalogError("odd", code="catalog.url"))))
+    assert "odd" not in check(client.get(f"{BASE}/runs/01a0202b"), "catalog.unavailable").detail
+    assert "catalog.url: odd" in caplog.text
+
+
+def test_a_catalog_of_another_version_says_what_is_to_be_done(
+    sqlite_url: str,
+) -> None:
+    with Catalog.open(sqlite_url) as catalog:
+        client = make_client(catalog)
+        with catalog.writing() as conn:
+            set_derived_version(conn, "another")
+        found = check(client.get(f"{BASE}/runs"), "catalog.stale")
+        assert found.detail.endswith("or runs with this one: ki catalog rebuild")
 
 
 def test_a_rate_is_a_problem(starter: Catalog) -> None:

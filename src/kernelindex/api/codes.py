@@ -92,6 +92,7 @@ _TABLE = """
     contribution.read_only         503  This site takes no contributions
     rate.limited                   429  Too many requests from this address
     catalog.read_time_limit        503  The question took too long and was stopped
+    catalog.stale                  503  The catalog is not of the version that answers
     catalog.unavailable            503  The catalog cannot answer now
     unexpected                     500  This is a bug
 """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[..., Response]
 ALWAYS = ("request.parameter_unknown", "request.query_too_long", "rate.limited", "route.method")
-TROUBLE = ("unexpected", "catalog.unavailable", "catalog.read_time_limit")
+TROUBLE = ("unexpected", "catalog.unavailable", "catalog.stale", "catalog.read_time_limit")
 KEY_SCHEME = "key"
 """The name of API keys in the document."""
 FRESH_HEADERS = {
