@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from markupsafe import Markup, escape
 
+from kernelindex.ids import parse_prefix
 from kernelindex.resolve.numbers import half_of, scale_for, signed_time, significant
 from kernelindex.text import show_hidden
 from kernelindex.units import format_bytes, format_flops
@@ -76,6 +77,11 @@ def shape(shape: ShapeRef) -> str:
     kind, _, digest = (shape.distribution or "").partition(":sha256:")
     suite = f", {digest[:8]}" if kind == "suite" else ""
     return pairs(shape.axes) or f"a suite of shapes{suite}"
+
+
+def names(aliases: Sequence[str]) -> list[str]:
+    """Aliases that are words: a digest and its first digits have a line of their own."""
+    return [alias for alias in aliases if parse_prefix(alias) is None]
 
 
 def document(data: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.testclient import TestClient
 
 from tests.web.pages.reading import LOOP, links_of, read_rows, row_of
@@ -65,6 +67,14 @@ def test_an_unknown_operation_is_missing_and_suggests(site: TestClient) -> None:
     answer = site.get("/operations/moe-mpl")
     assert answer.status_code == 404
     assert links_of(answer.text)["Fused MoE expert MLP"] == "/operations/moe-mlp"
+
+
+def test_an_operation_is_also_found_by_words_and_not_by_digits(site: TestClient) -> None:
+    page = site.get("/operations/moe-mlp").text
+    also = page.split("Also found as</dt>", 1)[1].split("</dd>", 1)[0]
+    names = re.findall(r"<bdi[^>]*>([^<]+)</bdi>", also)
+    assert {"fused-moe", "mixture-of-experts"} <= set(names)
+    assert not [name for name in names if re.fullmatch("[0-9a-f]{8,64}", name)]
 
 
 def test_roofline_stands_where_gpu_and_pass_are_asked_for(site: TestClient) -> None:
