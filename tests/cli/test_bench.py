@@ -154,6 +154,9 @@ def test_list_says_who_can_run_here_and_why_not(terminal: Terminal, home: Path) 
     candidates = {one["id"]: one["obstacle"] for one in data["operations"][0]["candidates"]}
     assert candidates["kernelindex/numpy-rms-norm"] is None
     assert candidates["liger-kernel/LigerRMSNorm"] == "does not run on cpu"
+    assert data["operations"][0]["inputs"][1]["shape"] == ["hidden"]
+    gemm = " ".join(terminal.ki("bench", "list", "gemm", *CPU).out.split())
+    assert "called with a [m, k], b [n, k]; returns c [m, n]" in gemm
     assert "RMSNorm · rms-norm" in terminal.ki("bench", "list", *CPU).out
 
 

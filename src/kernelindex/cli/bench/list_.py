@@ -11,6 +11,8 @@ from kernelindex.cli.options import json_option, print_json
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kernelindex.runner.operations.description import TensorSpec
+
 
 @click.command(name="list", short_help="operations and candidates that can be run here")
 @click.argument("operation", required=False, metavar="[OPERATION]")
@@ -39,6 +41,8 @@ def command(operation: str | None, device: str, as_json: bool) -> None:
                 "usualShape": dict(described.published[0].axes) if described.published else {},
                 "publishedShapes": len(described.published),
                 "draws": sorted(described.draws),
+                "inputs": [_tensor(one) for one in described.inputs],
+                "outputs": [_tensor(one) for one in described.outputs],
                 "candidates": [
                     {
                         "id": one.id,
@@ -59,6 +63,19 @@ def command(operation: str | None, device: str, as_json: bool) -> None:
     show(lambda screen: _print(screen, place, found))
 
 
+def _tensor(spec: TensorSpec) -> dict[str, Any]:
+    return {"name": spec.name, "shape": list(spec.shape), "role": spec.role}
+
+
+def _signature(one: dict[str, Any]) -> str:
+    """What a function of one's own is called with, by name, and what it returns, in order."""
+    inputs, outputs = (
+        ", ".join(f"{tensor['name']} [{', '.join(tensor['shape'])}]" for tensor in one[kind])
+        for kind in ("inputs", "outputs")
+    )
+    return f"called with {inputs}; returns {outputs}"
+
+
 def _print(screen: Console, device: str, found: list[dict[str, Any]]) -> None:
     from kernelindex.cli.render.tables import Column, build_table
     from kernelindex.cli.terminal import clean
@@ -68,6 +85,7 @@ def _print(screen: Console, device: str, found: list[dict[str, Any]]) -> None:
         shape = " ".join(f"{name}={value}" for name, value in one["usualShape"].items())
         screen.print(f"\n{one['title']} · {one['operation']}", style="bold")
         screen.print(f"usual shape: {shape}; {one['publishedShapes']} published", style="dim")
+        screen.print(clean(_signature(one)), style="dim")
         columns = (Column("candidate"), Column("passes", flexible=True), Column("runs here"))
         rows = [
             (clean(row["id"]), " ".join(row["passes"]), clean(row["obstacle"] or "yes"))
