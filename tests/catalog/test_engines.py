@@ -7,11 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event, text
 
 from kernelindex.catalog import Catalog, import_records, rebuild
 from kernelindex.catalog.engines import sqlite_path
 from kernelindex.errors import CatalogError
 from tests.catalog.factories import World, make_snapshot
+
+ONLY_READ = "PRAGMA query_only = ON"
 
 
 def make_catalog(url: str, *names: str) -> Path:
@@ -56,6 +59,27 @@ def test_a_catalog_that_cannot_be_written_says_so(tmp_path: Path, lock: str) -> 
             rebuild(catalog)
         assert caught.value.code == "catalog.read_only"
         assert catalog.run_count() == 1
+
+
+def test_a_file_that_cannot_be_written_says_so(sqlite_url: str) -> None:
+    with Catalog.open(sqlite_url) as catalog:
+        event.listen(catalog.writer, "connect", lambda dbapi, _: dbapi.execute(ONLY_READ))
+        with pytest.raises(CatalogError, match="this user may only read it") as caught:
+            import_records(catalog, make_snapshot(), [World().row("a", 1000)])
+        assert caught.value.code == "catalog.read_only"
+
+
+@pytest.mark.postgresql
+def test_a_user_who_may_only_read_is_told_so(postgresql_url: str) -> None:
+    with Catalog.open(postgresql_url) as catalog, catalog.writing() as conn:
+        conn.execute(text("DROP ROLE IF EXISTS ki_reader"))
+        conn.execute(text("CREATE ROLE ki_reader LOGIN"))
+        conn.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO ki_reader"))
+    with Catalog.open(postgresql_url.replace("postgres@", "ki_reader@")) as catalog:
+        assert catalog.run_count() == 0
+        with pytest.raises(CatalogError, match="this user may only read it") as caught:
+            import_records(catalog, make_snapshot(), [World().row("a", 1000)])
+        assert caught.value.code == "catalog.read_only"
 
 
 def test_what_is_no_database_is_said_to_be_none(tmp_path: Path) -> None:

@@ -125,9 +125,19 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that commits when its block ends; SQLite locks at its start."""
-        with write_turn(self), self.writer.begin() as conn:
-            yield conn
+        """A transaction that commits when its block ends; SQLite locks at its start.
+
+        Raises:
+            CatalogError: ``catalog.read_only`` where this user may only read.
+        """
+        with write_turn(self):
+            try:
+                with self.writer.begin() as conn:
+                    yield conn
+            except DBAPIError as error:
+                if engines.is_read_only(error):
+                    raise self._unwritable(error) from error
+                raise
 
     def require_current(self) -> None:
         """Refuse a database without our tables, or with rows of another version.
@@ -211,6 +221,14 @@ class Database:
         return CatalogError(
             f"Cannot open the catalog {shown} ({str(error.orig).strip()}). {advice}",
             code="catalog.missing",
+        )
+
+    def _unwritable(self, error: DBAPIError) -> CatalogError:
+        shown = self.url.render_as_string(hide_password=True)
+        return CatalogError(
+            f"Cannot write the catalog {shown} ({str(error.orig).strip()}): this user may only"
+            " read it. Give it the right to write, or work on a copy.",
+            code="catalog.read_only",
         )
 
     def _explained(self, error: DBAPIError) -> CatalogError | DBAPIError:

@@ -27,8 +27,11 @@ from kernelindex.errors import CatalogError
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.engine import URL
+    from sqlalchemy.exc import DBAPIError
 
 BUSY_TIMEOUT_MS = 60_000
+DENIED = ("42501", "25006")
+"""PostgreSQL's codes of a missing right and of a server or transaction that only reads."""
 HOT = "hot"
 """The execution option of a statement that is asked often and reads by an index."""
 READERS = 5
@@ -193,6 +196,12 @@ def _execute_on_postgresql(cursor: Any, statement: str, values: Any, context: An
         return False
     cursor.execute(statement, values, prepare=bool(context.execution_options.get(HOT)))
     return True
+
+
+def is_read_only(error: DBAPIError) -> bool:
+    """Whether a statement failed because this user, or the whole database, may only be read."""
+    said = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "sqlite_errorname", "")
+    return said in DENIED or str(said).startswith("SQLITE_READONLY")
 
 
 def set_deadline(conn: Connection, limit_s: float | None) -> None:
