@@ -17,6 +17,7 @@ from kernelindex.registry.hardware import (
     gpu_names,
     resolve_gpu,
 )
+from kernelindex.registry.resources import load_data
 from tests.support.shared import shared_path
 
 GIB = 2**30
@@ -179,6 +180,19 @@ def test_family_of_a_name() -> None:
     assert find_family("h100") == "H100"
     assert find_family("cuda:0") is None
     assert "h100" in gpu_names()
+
+
+JOINED = re.compile(r"(?<=[A-Za-z]) (?=\d{4}E?\b|140T)|(?<=[AHB][123]00) (?=SXM|PCIe|NVL)")
+"""The blank that is often left out: before a brand's number, before a form factor."""
+
+
+def test_a_name_is_known_without_its_blank_too() -> None:
+    names = [name for row in load_data("hardware.json")["products"] for name in row["names"]]
+    joined = {JOINED.sub("", name): name for name in names if "-PCIe-" not in name}
+    for one, name in joined.items():
+        assert find_gpu(one) == find_gpu(name) != (), one
+    assert {"RTX3090", "NVIDIA RTX4090", "RTX4000 Ada", "H100SXM5", "Arc140T"} <= joined.keys()
+    assert product_id("RTX4000Ada") == product_id("NVIDIA RTX 4000Ada") == "rtx-4000-ada"
 
 
 def real_names() -> set[str]:
