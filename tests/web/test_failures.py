@@ -7,6 +7,8 @@ from html import unescape
 
 import pytest
 
+from kernelindex.errors import CatalogError
+from kernelindex.web.failures import status_of
 from tests.support.site import client
 
 ASKED = re.compile(r'<a href="([^"]+)">Ask about')
@@ -50,3 +52,11 @@ def test_what_nearly_names_something_is_asked_about() -> None:
     assert ASKED.search(client().get("/operations/fused-moes").text)
     assert ASKED.search(client().get("/hardware/H100").text)
     assert not ASKED.search(client().get("/runs/runs").text)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("catalog.read_only", 503), ("catalog.stale", 503), ("catalog.missing", 500)],
+)
+def test_what_an_operator_can_mend_is_no_failure_of_the_code(code: str, status: int) -> None:
+    assert status_of(CatalogError("cannot be done now", code=code)) == status

@@ -51,8 +51,8 @@ TITLES = {
     500: "Something broke here",
     503: "No answer just now",
 }
-NOT_NOW = frozenset({"catalog.read_time_limit", "catalog.stale"})
-"""What may be answered when asked again."""
+NOT_NOW = frozenset({"catalog.read_only", "catalog.read_time_limit", "catalog.stale"})
+"""What may be answered when asked again, some once an operator has mended something."""
 RETRY_AFTER = {"retry-after": "5"}
 MOST_MATCHES = 20
 MOST_ECHO = 120
