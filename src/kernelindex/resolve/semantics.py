@@ -8,6 +8,7 @@ from pydantic import Field
 
 from kernelindex.registry.costs import bytes_terms, complete_axes, cost_of, shape_of
 from kernelindex.resolve.answer import Part
+from kernelindex.resolve.formulas import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -135,7 +136,7 @@ def _cost(
     return CostView(
         timed_pass=timed_pass,
         flops=model.flops or "",
-        traffic=tuple(f"({one.elements}) × size of {one.like}" for one in terms),
+        traffic=tuple(readable(one.elements, one.like) for one in terms),
         example_flops=work.flops if work else None,
         example_bytes=work.bytes if work else None,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kernelindex.ids import short
+from kernelindex.resolve.formulas import readable
 from kernelindex.resolve.numbers import memory_text, ratio_text, significant
 from kernelindex.web import paths, show
 from kernelindex.web.assets import asset_path
@@ -42,6 +43,7 @@ def environment() -> Environment:
 _FILTERS: Mapping[str, Any] = {
     "short": short,
     "verbatim": verbatim,
+    "formula": readable,
     "ratio": ratio_text,
     "bytes": memory_text,
     "significant": significant,

@@ -29,8 +29,8 @@ def test_sweep_has_a_chart_with_words(site: TestClient) -> None:
 def test_costs_are_expressions_and_numbers_at_an_example_shape(site: TestClient) -> None:
     page = site.get("/operations/moe-mlp").text
     forward = row_of(page, "forward")
-    assert forward[1] == "618.5 GFLOP6 * tokens * k * hidden * intermediate"
-    assert forward[2].startswith("671 MB(2 * tokens * hidden) × size of x")
+    assert forward[1] == "618.5 GFLOP6 × tokens × k × hidden × intermediate"
+    assert forward[2].startswith("671 MB2 × tokens × hidden × size of x")
     assert row_of(page, "backward")[1].startswith("1.237 TFLOP")
 
 
