@@ -227,6 +227,16 @@ class Plan:
         known = self.device == "cpu" or (kind == "cuda" and bool(colon) and index.isdigit())
         _need(known, "device as cpu or cuda:<index>")
 
+    @property
+    def is_host_trial(self) -> bool:
+        """Whether somebody waits at a CPU for what their own file comes to."""
+        return self.purpose == "try" and self.device == "cpu"
+
+    def subjects(self, point: Point) -> frozenset[str]:
+        """Ids of the candidates that a trial is about, files of one's own; else none."""
+        own = (one.id for one in point.candidates if one.file is not None)
+        return frozenset(own if self.purpose == "try" else ())
+
 
 def parse_plan(text: str | bytes, where: str = "plan") -> Plan:
     """A plan from its JSON; raises PlanError naming the key, what it held and what is wanted."""

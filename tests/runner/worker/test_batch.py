@@ -111,6 +111,21 @@ def test_a_pass_that_fails_leaves_the_other_passes(tmp_path) -> None:
     }
 
 
+def test_a_trial_whose_own_file_is_refused_is_over(tmp_path) -> None:
+    plan = make_plan("raise", "honest", generations=3, max_generations=3)
+    point = plan.points[0]
+    own = replace(point.candidates[0], file="mine.py")
+    point = replace(point, candidates=(own, *point.candidates[1:]))
+    status, batch = run_plan(replace(plan, purpose="try", points=(point,)), tmp_path / "out")
+
+    assert status == "complete"
+    assert statuses(batch)["raise"] == ("runtime_error", "RuntimeError")
+    assert statuses(batch)["honest"] == ("aborted", "not_measured")
+    assert len(events(tmp_path / "out", "generation_started")) == 1
+    assert [one["code"] for one in events(tmp_path / "out", "refused")] == ["RuntimeError"]
+    assert events(tmp_path / "out", "round") == []
+
+
 def test_daemons_are_killed_and_counted(tmp_path) -> None:
     run_plan(make_plan("daemon", **ONE), tmp_path / "out")
     ended = [one for one in events(tmp_path / "out", "process_ended") if "daemon" in one["name"]]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from kernelindex.runner.worker.series import build_series, own_half_width
@@ -33,8 +35,8 @@ def record(after=None, **members) -> dict:
     return {"members": members, "anchor": {"after": after or {}}}
 
 
-def series_of(done, candidate="honest", **rules) -> dict:
-    plan = make_plan("honest", "slow", **rules)
+def series_of(done, candidate="honest", device="cuda:0", **rules) -> dict:
+    plan = replace(make_plan("honest", "slow", **rules), device=device)
     found = build_series(plan, {"point-0": done})
     return next(one for one in found if one["candidate"] == candidate)
 
@@ -52,9 +54,16 @@ def test_generations_are_gathered_in_order() -> None:
 def test_the_worst_of_all_draws_and_generations_is_kept() -> None:
     done = [record(honest=member(frobenius=f)) for f in (0.001, 0.004)]
     done.append(record(honest=member(frobenius=0.0001, passed=False)))
+    done[1]["members"]["honest"]["found"]["correctness"]["forward"]["draws"] = {
+        "uneven": {"y": {"passed": True, "frobenius": 0.004}}
+    }
 
     assert series_of(done)["correctness"]["outputs"]["y"]["frobenius"] == 0.0001
-    assert series_of(done[:2])["correctness"]["outputs"]["y"]["frobenius"] == 0.004
+    assert series_of(done[:2])["correctness"]["outputs"]["y"] == {
+        "passed": True,
+        "frobenius": 0.004,
+        "draw": "uneven",
+    }
 
 
 def test_the_first_failure_is_the_status() -> None:
@@ -99,6 +108,14 @@ def slowed(times: float, generations: int = 3) -> list[dict]:
 def test_an_anchor_slower_after_one_candidate_accuses_it_alone() -> None:
     assert series_of(slowed(1.5))["reason"] == "slows_next"
     assert series_of(slowed(1.5), "slow")["status"] == "passed"
+
+
+def test_on_a_host_a_slower_anchor_accuses_nobody() -> None:
+    """A plain RMSNorm was accused: threads that wait for more work spin on, and others run."""
+    one = series_of(slowed(1.8), device="cpu")
+
+    assert one["status"] == "passed"
+    assert "slows_next" in [doubt["code"] for doubt in one["doubts"]]
 
 
 def test_a_little_slower_is_a_doubt_and_two_generations_are_too_few() -> None:

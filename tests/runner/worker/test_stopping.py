@@ -54,3 +54,13 @@ def test_a_point_where_everyone_was_refused_is_done() -> None:
         [{"members": {"a": {"failures": {"forward": {}}, "series": {}}}}], RULES
     )
     assert wants_another([generation(failures=("backward",), a=100.0)], RULES)
+
+
+def test_a_trial_ends_with_its_subject_whoever_else_is_left() -> None:
+    refused = {"failures": {"forward": {}}, "series": {}}
+    one = generation(rival=100.0)
+    one["members"]["mine"] = refused
+
+    assert not wants_another([one], RULES, {"mine"})
+    assert wants_another([one], RULES, {"mine", "rival"})
+    assert wants_another([one], RULES)

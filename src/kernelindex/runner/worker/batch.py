@@ -145,7 +145,7 @@ class Batch:
         bench, point = self.bench, missing.point
         bench.journal.write("generation_started", point=point.id, generation=missing.generation)
         sentinels = None
-        if missing.index == 0:
+        if missing.index == 0 and not (bench.plan.is_host_trial and missing.generation):
             sentinels = sample_sentinels(bench, missing.generation)
         wanted = self._wanted(point)
         record = Conduct(bench, point, missing.generation, wanted).run()

@@ -74,11 +74,23 @@ class Conduct:
     ) -> tuple[dict[str, Any], list[list[Wanted]]]:
         self._prepare(judge, anchor, members, number)
         apart, members = self._set_apart(members)
-        self._say("warm-up and examination")
-        examine_all(self.bench, members, fully=self.generation == 0)
-        anchor.warm(self.bench.rules.warmup_seconds)
         random = self.bench.random("rounds", self.point.id, self.generation, number)
         rounds = Rounds(self.bench, judge, members, anchor, random, self.generation)
+        decided = self._is_decided(members)
+        if not decided:
+            self._time(rounds)
+        for member in members:
+            self._finish(member, apart=number > 0)
+        record = rounds.to_json()
+        if self.generation == 0 and number == 0 and not decided:
+            record["selfcheck"] = anchor.selfcheck()
+        return record, apart
+
+    def _time(self, rounds: Rounds) -> None:
+        """Warm up, examine, and run all rounds."""
+        self._say("warm-up and examination")
+        examine_all(self.bench, rounds.members, fully=self.generation == 0)
+        rounds.anchor.warm(self.bench.rules.warmup_seconds)
         self._say(f"{self.bench.rules.rounds} rounds")
         try:
             rounds.run()
@@ -86,13 +98,14 @@ class Conduct:
             self._keep_abandoned(rounds)
             raise
         if self.generation == 0:
-            capture_members(self.bench, members)
-        for member in members:
-            self._finish(member, apart=number > 0)
-        record = rounds.to_json()
-        if self.generation == 0 and number == 0:
-            record["selfcheck"] = anchor.selfcheck()
-        return record, apart
+            capture_members(self.bench, rounds.members)
+
+    def _is_decided(self, members: Sequence[Member]) -> bool:
+        """Whether every subject of a trial was refused: nobody waits for the others' times."""
+        subjects = self.bench.plan.subjects(self.point)
+        return bool(subjects) and not any(
+            one.open_passes() for one in members if one.id in subjects
+        )
 
     def _keep_abandoned(self, rounds: Rounds) -> None:
         """What was timed before the end is kept, and counts for nothing: it is measured anew."""

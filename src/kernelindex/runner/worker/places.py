@@ -155,6 +155,8 @@ def environment(place: Place) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
         "TRITON_CACHE_AUTOTUNING": "1",  # later generations need not tune again
+        # Kept beneath TMPDIR and not with its other caches: every process would compile them.
+        "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
     }
     if site.ENABLE_USER_SITE:
         fixed["PYTHONUSERBASE"] = site.getuserbase()

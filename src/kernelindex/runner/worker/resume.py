@@ -94,7 +94,7 @@ def next_missing(plan: Plan, done: Mapping[str, list[Mapping[str, Any]]]) -> Mis
     """The first generation that the stopping rule still wants, point by point."""
     for index, point in enumerate(plan.points):
         found = done[point.id]
-        if wants_another(found, plan.rules):
+        if wants_another(found, plan.rules, plan.subjects(point)):
             return Missing(point, index, len(found))
     return None
 
@@ -104,6 +104,6 @@ def all_missing(plan: Plan, done: Mapping[str, list[Mapping[str, Any]]]) -> list
     return [
         Missing(point, index, generation).text()
         for index, point in enumerate(plan.points)
-        if wants_another(done[point.id], plan.rules)
+        if wants_another(done[point.id], plan.rules, plan.subjects(point))
         for generation in range(len(done[point.id]), plan.rules.generations)
     ]

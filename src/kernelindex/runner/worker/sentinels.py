@@ -19,7 +19,8 @@ WHICH = ("5us", "50us", "500us", "5ms")
 # Calls a round. A call on a CPU takes some 15 ms more to flush the caches.
 _DEVICE_CALLS = {"5us": 50, "50us": 50, "500us": 20, "5ms": 20}
 _HOST_CALLS = {"5us": 8, "50us": 8, "500us": 6, "5ms": 4}
-# A trial on a host waits half as long: its floor is pooled with that of many batches anyway.
+# A trial on a host waits half as long, and in its first generation only (``Batch``): its floor
+# is pooled with that of many batches anyway.
 _ROUNDS, _ROUNDS_OF_TRIAL = 6, 3
 
 
@@ -71,7 +72,7 @@ def _sample_all(
 
 
 def _rounds(plan: Plan) -> int:
-    return _ROUNDS_OF_TRIAL if (plan.purpose, plan.device) == ("try", "cpu") else _ROUNDS
+    return _ROUNDS_OF_TRIAL if plan.is_host_trial else _ROUNDS
 
 
 def _sample(bench: Bench, process: Process, which: str) -> list[float] | str:

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.stats import median, paired_log_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kernelindex.runner.plan import Rules
 
 
-def wants_another(done: Sequence[Mapping[str, Any]], rules: Rules) -> bool:
+def wants_another(
+    done: Sequence[Mapping[str, Any]], rules: Rules, subjects: Collection[str] = ()
+) -> bool:
     """Whether a point needs another generation after those ``done``.
 
     Between the plan's least and most, another one is wanted while the widest 95 % interval
     of any pair of candidates in one regime is wider than the target. A point whose every
-    candidate was refused is done.
+    candidate was refused is done; so is one whose every subject was, where it has some.
     """
-    if done and not _anyone_left(done[-1]):
+    if done and not _anyone_left(done[-1], subjects):
         return False
     if len(done) < rules.generations:
         return True
@@ -29,9 +31,10 @@ def wants_another(done: Sequence[Mapping[str, Any]], rules: Rules) -> bool:
     return widest_half_width(done) > rules.half_width_target
 
 
-def _anyone_left(generation: Mapping[str, Any]) -> bool:
-    """Whether a candidate of it has a pass that was not refused."""
-    return any(_open_passes(member) for member in generation["members"].values())
+def _anyone_left(generation: Mapping[str, Any], among: Collection[str]) -> bool:
+    """Whether one of these candidates, or any where none are named, has a pass not refused."""
+    members = generation["members"]
+    return any(_open_passes(one) for name, one in members.items() if not among or name in among)
 
 
 def _open_passes(member: Mapping[str, Any]) -> set[str]:
