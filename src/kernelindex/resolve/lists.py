@@ -100,18 +100,32 @@ def operation_slug(catalog: Reads, value: str) -> str:
 def gpu_filter(catalog: HardwareReads, value: str) -> dict[str, str]:
     """What a GPU's name filters by: one product, a whole family, or a label nothing is known of.
 
-    Raises RequestError ``request.hardware_unknown``.
+    Raises RequestError ``request.hardware_unknown``, and ``request.several_gpus`` where only
+    some GPUs of a family are meant and more than one of them was measured.
     """
-    if any(row.id == value for row in catalog.hardware()):
+    measured = catalog.hardware()
+    if any(row.id == value for row in measured):
         return {"hardware": value}
     products, family = find_gpu(value), find_family(value)
     if family is not None and fold_name(family) == fold_name(value):
         return {"family": family}
-    if len(products) == 1:
-        return {"hardware": products[0].id}
+    if products:
+        return _of_products(measured, value, [product.id for product in products])
     near = closest(fold_name(value), gpu_names())
     wanted = "a GPU such as H100, H200 or MI300X"
     raise _refused(Problem.of("request.hardware_unknown", "gpu", value, wanted, near))
+
+
+def _of_products(measured: Sequence[HardwareRow], value: str, ids: Sequence[str]) -> dict[str, str]:
+    """The one of these products that was measured; or their family, where it has no other."""
+    meant = [row for row in measured if row.id in ids]
+    if len(meant) < 2:
+        return {"hardware": meant[0].id if meant else ids[0]}
+    if meant == [row for row in measured if row.family == meant[0].family]:
+        return {"family": str(meant[0].family)}
+    wanted = f"one of the GPUs that this may mean: {', '.join(row.id for row in meant)}"
+    problem = Problem.of("request.several_gpus", "gpu", value, wanted)
+    raise _refused(problem, gpus=[{"id": row.id, "label": row.label} for row in meant])
 
 
 def _status(value: str) -> str:
@@ -124,5 +138,6 @@ def _status(value: str) -> str:
     raise _refused(Problem.of("request.parameter_invalid", "status", value, wanted, near))
 
 
-def _refused(problem: Problem) -> RequestError:
-    return RequestError(problem.text, code=problem.code, problems=[problem.model_dump()])
+def _refused(problem: Problem, **details: object) -> RequestError:
+    problems = [problem.model_dump()]
+    return RequestError(problem.text, code=problem.code, problems=problems, **details)

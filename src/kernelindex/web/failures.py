@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -26,6 +26,7 @@ from kernelindex.text import show_hidden
 from kernelindex.web import paths
 from kernelindex.web.context import Page, told
 from kernelindex.web.handling import page_response
+from kernelindex.web.listing import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,7 +103,8 @@ def show_error(request: Request, error: Exception) -> Response:
     status = status_of(error)
     if status == 500:
         log.error("%s: %s", error.code, error.message)
-    choices, headers = _choices(error.details), RETRY_AFTER if status == 503 else None
+    choices = _choices(error.details) or _gpus(request, error.details)
+    headers = RETRY_AFTER if status == 503 else None
     return failure_response(
         request, status, error.code, error.message, choices=choices, headers=headers
     )
@@ -171,6 +173,16 @@ def _choices(details: Mapping[str, object]) -> tuple[Choice, ...]:
     matches = details.get("matches", ())
     found = matches if isinstance(matches, list | tuple) else ()
     return tuple(_choice(item) for item in found[:MOST_MATCHES] if isinstance(item, dict))
+
+
+def _gpus(request: Request, details: Mapping[str, Any]) -> tuple[Choice, ...]:
+    """The same page for each GPU that a name may mean, from its first row on."""
+    path = quote(request.url.path)
+    asked = {name: value for name, value in request.query_params.items() if name != "cursor"}
+    return tuple(
+        Choice(title=one["label"], kind="GPU", href=address(path, {**asked, "gpu": one["id"]}))
+        for one in details.get("gpus", ())
+    )
 
 
 def _choice(match: Mapping[str, str]) -> Choice:

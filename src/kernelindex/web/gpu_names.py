@@ -21,14 +21,15 @@ GPU = "gpu"
 def gpu_choice(catalog: HardwareReads, asked: Asked, options: Iterable[Option]) -> Filter:
     """A choice among GPUs; another name that means one, or a family, stands beside them.
 
-    Raises RequestError ``request.hardware_unknown`` for what is no name of a GPU.
+    Raises RequestError as ``gpu_filter`` does.
     """
     offered = list(options)
     value = asked.value(GPU)
     if value and value not in [option.value for option in offered]:
         meant = gpu_filter(catalog, value)
         family = meant.get("family")
-        offered.append(Option(value, f"any {family}" if family else value))
+        name = family if family and _is_family(value) else value
+        offered.append(Option(value, f"any {name}" if family else value))
     return choice(asked, GPU, "GPU", offered)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -19,12 +21,19 @@ LABELS = {"h100-sxm5-80gb": "H100 SXM5 80GB", "h100-pcie-80gb": "H100 PCIe 80GB"
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """One kernel on two products of a family, and on a third GPU."""
+    with site_of(tmp_path_factory.mktemp("several"), (SXM, PCIE, "NVIDIA H200")) as client:
+        yield client
+
+
+@contextmanager
+def site_of(folder: Path, products: tuple[str, ...]) -> Iterator[TestClient]:
+    """The site of one kernel's runs on these GPUs."""
     rows = []
-    for place, product in enumerate((SXM, PCIE, "NVIDIA H200"), start=1):
+    for place, product in enumerate(products, start=1):
         world = World()
         world.environment = make_environment(product)
         rows += [world.row(name, 1000 * place, where=name) for name in ("one", "two")]
-    url = f"sqlite:///{tmp_path_factory.mktemp('several') / 'ki.db'}"
+    url = f"sqlite:///{folder / 'ki.db'}"
     with Catalog.create(url) as catalog:
         import_records(catalog, make_snapshot(), rows)
         with TestClient(create_app(catalog=catalog), follow_redirects=False) as client:
@@ -82,3 +91,24 @@ def test_runs_of_one_implementation_on_a_family_are_listed(several: TestClient) 
         runs = [row for row in read_rows(answer.text) if len(row) == 7 and row[0].startswith("n=")]
         assert len(runs) == len(labels)
         assert all(any(label in row[1] for label in labels) for row in runs)
+
+
+def test_a_name_of_one_measured_gpu_filters_lists(several: TestClient) -> None:
+    answer = several.get("/runs", params={"gpu": "H100 SXM"})
+    assert answer.status_code == 200
+    rows = read_rows(answer.text)[1:]
+    assert len(rows) == 2
+    assert ["H100 SXM5 80GB" in " ".join(row) for row in rows] == [True, True]
+
+
+@pytest.mark.parametrize("path", ["/runs?status=passed&gpu=H100+SXM", "/records?gpu=H100+SXM"])
+def test_a_name_of_some_of_a_family_offers_each_of_them(path: str, tmp_path: Path) -> None:
+    with site_of(tmp_path, (SXM, "NVIDIA H100 SXM5", PCIE)) as client:
+        answer = client.get(path)
+        assert answer.status_code == 400
+        assert "h100-sxm5" in answer.text
+        links = links_of(answer.text)
+        for label in ("H100 SXM5 80GB", "H100 SXM5"):
+            assert client.get(links[label]).status_code == 200
+        assert links["H100 SXM5"] == path.replace("H100+SXM", "h100-sxm5")
+        assert "H100 PCIe 80GB" not in links
