@@ -187,6 +187,19 @@ def test_a_manifest_file_is_imported(terminal: Terminal, database: Path, tmp_pat
     assert shown.startswith("Tiny\\u001b[31m")
 
 
+def test_an_import_that_could_take_no_row_is_no_success(
+    terminal: Terminal, database: Path, tmp_path: Path
+) -> None:
+    lines = ['{"kind": "Nothing"}', '{"kind": "Neither"}']
+    (tmp_path / "bad.jsonl").write_text("\n".join(lines))
+    (tmp_path / "bad.zip").write_text("no zip")
+    for source, name, read in (("manifests", "bad.jsonl", 2), ("evidence", "bad.zip", 1)):
+        outcome = terminal.ki("import", source, str(tmp_path / name), "--json")
+        done = outcome.data
+        assert (outcome.status, done["added"]) == (1, 0)
+        assert done["read"] == sum(done["skipped"].values()) == read
+
+
 def test_rebuild_if_stale_touches_only_rows_of_another_version(
     terminal: Terminal, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

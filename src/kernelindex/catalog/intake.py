@@ -164,6 +164,11 @@ class ImportReport:
     problems: tuple[str, ...] = ()
     corrections: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def took_nothing(self) -> bool:
+        """Whether there was something to read, and every row of it was refused."""
+        return self.read > 0 and sum(self.skipped.values()) == self.read
+
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON of ``ki import --json``."""
         return {

@@ -33,6 +33,8 @@ def command(
 
     SOURCE is one of those that `ki sources` lists; `starter` needs no path. Importing
     the same file again adds nothing. A killed import leaves nothing half done.
+
+    Exit status: 0 done; 1 no row could be taken.
     """
     from kernelindex.catalog import import_records
     from kernelindex.sources import SOURCES, find_source
@@ -53,6 +55,8 @@ def command(
         print_json(report.to_dict())
     else:
         print_report(report)
+    if report.took_nothing:
+        ctx.exit(1)
 
 
 def _locate(
