@@ -85,5 +85,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         load_candidate(make("mine", file="gone.py"), tmp_path)
 
 
+def test_a_function_that_is_not_there_is_missed_in_its_file(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text("other = 1\n")
+    with pytest.raises(Refusal) as caught:
+        load_candidate(make("mine", file="kernel.py"), tmp_path)
+    assert caught.value.text == "kernel.py has no function 'mine'"
+
+
 def test_versions_leave_out_what_is_not_installed() -> None:
     assert set(versions(["numpy", "no-such-package"])) == {"numpy"}

@@ -92,7 +92,10 @@ def _function(module: ModuleType, name: str) -> Callable[..., Any]:
     for part in name.split("."):
         found = getattr(found, part, None)
     if not callable(found):
-        text = f"{module.__name__} has no function {name!r}"
+        where = module.__name__
+        if where == _FILE_MODULE:
+            where = Path(module.__file__ or "the file").name
+        text = f"{where} has no function {name!r}"
         raise Refusal("unsupported", "function_missing", text)
     return found  # type: ignore[no-any-return]
 
