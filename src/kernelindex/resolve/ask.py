@@ -93,7 +93,7 @@ def _answer(
     entries = _read_entries(catalog, list(named), None if checks else limit)
     findings = findings.in_reading_order(entries)
     shown = findings.fits[: len(shown)]
-    settled = settle(findings.fits, bool(findings.near), meaning)
+    settled = settle(findings, meaning)
     by_policy = exclude(checks, {row.key: entries.get(row.key, ()) for row in shown})
     excluded = (*by_policy, *view_all_excluded(_excluded_runs(catalog, meaning, shown)))
     out = {item.run for item in excluded}

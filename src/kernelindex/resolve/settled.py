@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kernelindex.resolve.answer import Assumption, Match
-from kernelindex.resolve.wording import listed
+from kernelindex.resolve.shapes import several_shapes, shape_words
+from kernelindex.resolve.wording import at_least, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kernelindex.catalog.rows import CohortRow
+    from kernelindex.resolve.findings import Findings
     from kernelindex.resolve.interpret import Meaning
 
 
@@ -24,57 +26,60 @@ class Settled:
     open_fields: tuple[str, ...] = ()
 
 
-def settle(fits: Sequence[CohortRow], near: bool, meaning: Meaning) -> Settled:
+def settle(findings: Findings, meaning: Meaning) -> Settled:
     """Exact when one operation, one shape and (of a family) one product fit."""
-    if not fits:
-        return Settled("nearest" if near else "none")
+    if not findings.fits:
+        return Settled("nearest" if findings.near else "none")
     notes: list[Assumption] = []
     open_fields: list[str] = []
     for check in (_operations, _axes, _dtypes, _products):
-        note, is_open = check(fits, meaning)
+        note, is_open = check(findings, meaning)
         open_fields += [check.__name__.strip("_")] if is_open else []
         is_said = "operations" in open_fields and check in (_axes, _dtypes)
         notes += [note] if note and not is_said else []
-    notes += _notes(fits, meaning)
+    notes += _notes(findings, meaning)
     return Settled("ambiguous" if open_fields else "exact", tuple(notes), tuple(open_fields))
 
 
 Check = tuple[Assumption | None, bool]
 
 
-def _operations(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+def _operations(findings: Findings, meaning: Meaning) -> Check:
+    fits = findings.fits
     slugs = _distinct(row.operation for row in fits)
     if len(slugs) < 2:
         return None, False
     titles = _distinct(row.operation_title or row.operation for row in fits)
-    text = f"{len(slugs)} operations fit: {listed(titles)}; each is answered on its own."
+    count = at_least(f"{len(slugs)} operations", findings.read_all)
+    text = f"{count} fit: {listed(titles)}; each is answered on its own."
     return Assumption(code="operation_open", text=text, taken=tuple(slugs)), True
 
 
-def _axes(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+def _axes(findings: Findings, meaning: Meaning) -> Check:
     """Axes left out are filled where only one size was measured, else they are open."""
+    fits = findings.fits
     free: dict[str, set[int]] = {}
     for row in fits:
         for name, value in row.axes.items():
             if name not in meaning.axes:
                 free.setdefault(name, set()).add(value)
-    shapes = {tuple(sorted(row.axes.items())) for row in fits}
-    suites = {row.distribution for row in fits if not row.axes}
-    if len(shapes) > 1 or len(suites) > 1:
+    if several_shapes(fits):
         names = sorted(name for name, values in free.items() if len(values) > 1)
         said = f"{', '.join(names)} not given: " if names else ""
-        text = f"{said}{len(shapes)} measured shapes fit; each is answered on its own."
+        count = at_least(shape_words(fits), findings.read_all, begins=not said)
+        text = f"{said}{count} fit; each is answered on its own."
         return Assumption(code="axes_open", text=text, taken=tuple(names)), True
     if not free or not fits[0].axes:
         return None, False
     filled = tuple(f"{name}={min(values)}" for name, values in sorted(free.items()))
-    text = f"Only one measured shape fits: {', '.join(filled)}."
+    fits_only = "Only one measured shape fits" if findings.read_all else "One shape was read"
+    text = f"{fits_only}: {', '.join(filled)}."
     return Assumption(code="axes_filled", text=text, taken=filled), False
 
 
-def _dtypes(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+def _dtypes(findings: Findings, meaning: Meaning) -> Check:
     """Dtypes left out, or ambiguous ones, of which several variants were measured."""
-    variants = _distinct(" + ".join(sorted(set(row.dtypes.values()))) for row in fits)
+    variants = _distinct(" + ".join(sorted(set(row.dtypes.values()))) for row in findings.fits)
     wide = not meaning.dtypes or any(len(wish) > 1 for wish in meaning.dtypes)
     if len(variants) < 2 or not wide:
         return None, False
@@ -82,12 +87,12 @@ def _dtypes(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
     return Assumption(code="dtype_open", text=text, taken=tuple(variants)), True
 
 
-def _products(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
+def _products(findings: Findings, meaning: Meaning) -> Check:
     """A family with evidence on one product is that product, said; with more it is open."""
     device = meaning.device
     if device is None or not device.whole_family or len(device.product_ids) < 2:
         return None, False
-    labels = _distinct(str(row.device.get("label", "")) for row in fits)
+    labels = _distinct(str(row.device.get("label", "")) for row in findings.fits)
     if len(labels) > 1:
         text = f"{device.asked} may be {listed(labels, 'or')}; each is answered on its own."
         return Assumption(code="hardware_open", text=text, taken=tuple(labels)), True
@@ -96,12 +101,12 @@ def _products(fits: Sequence[CohortRow], meaning: Meaning) -> Check:
     return note, False
 
 
-def _notes(fits: Sequence[CohortRow], meaning: Meaning) -> list[Assumption]:
+def _notes(findings: Findings, meaning: Meaning) -> list[Assumption]:
     """What a question left open without making it ambiguous."""
-    notes = []
+    fits, notes = findings.fits, []
     if meaning.request.timed_pass is None:
         passes = _distinct(row.timed_pass for row in fits)
-        text = f"No pass was asked for; {_passes(passes)}."
+        text = f"No pass was asked for; {_passes(passes, findings.read_all)}."
         notes.append(Assumption(code="pass_open", text=text, taken=tuple(passes)))
     if meaning.device is None:
         labels = _distinct(str(row.device.get("label", "")) for row in fits)
@@ -117,12 +122,12 @@ def _notes(fits: Sequence[CohortRow], meaning: Meaning) -> list[Assumption]:
     return notes
 
 
-def _passes(passes: Sequence[str]) -> str:
+def _passes(passes: Sequence[str], read_all: bool) -> str:
     known = [name for name in passes if name != "unstated"]
     if not known:
         return "the source does not say which pass it timed"
     if len(passes) == 1:
-        return f"only {known[0]} was measured"
+        return f"only {known[0]} was {'measured' if read_all else 'read of what was measured'}"
     unsaid = " and one that a source does not state" if len(known) < len(passes) else ""
     return f"each is answered on its own ({', '.join(known)}{unsaid})"
 

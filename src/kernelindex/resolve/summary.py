@@ -10,8 +10,16 @@ from kernelindex.policy.facts import Profile
 from kernelindex.resolve.matching import differences
 from kernelindex.resolve.regime import differing_words
 from kernelindex.resolve.rerun_words import rerun_words, reruns_on_device
+from kernelindex.resolve.shapes import shape_words
 from kernelindex.resolve.views import row_timing
-from kernelindex.resolve.wording import cohort_summary, is_verified, lead_words, line_name, listed
+from kernelindex.resolve.wording import (
+    at_least,
+    cohort_summary,
+    is_verified,
+    lead_words,
+    line_name,
+    listed,
+)
 
 if TYPE_CHECKING:
     from kernelindex.resolve.answer import Best, Excluded
@@ -77,9 +85,9 @@ def _several(findings: Findings, entries: Entries) -> str:
     if len(fits) <= MAX_GROUPS:
         said = "; ".join(_group(row, entries, fits) for row in fits)
         return f"{len(fits)} groups fit, never ranked together. {said}. {_trust(findings, entries)}"
-    count = f"{len(fits)}" if findings.read_all else f"More than {len(fits)}"
-    said = f"{count} groups fit, never ranked together: {_spread(fits)}."
-    return f"{said}{_leads(fits, entries)}{_how_many_verified(fits)}"
+    count = at_least(f"{len(fits)} groups", findings.read_all)
+    said = f"{count} fit, never ranked together: {_spread(fits, findings.read_all)}."
+    return f"{said}{_leads(fits, entries)}{_how_many_verified(fits, findings.read_all)}"
 
 
 def _trust(findings: Findings, entries: Entries) -> str:
@@ -95,18 +103,28 @@ def _trust(findings: Findings, entries: Entries) -> str:
     return f"{words}; {'rerun in other groups' if elsewhere else 'none rerun'}."
 
 
-def _spread(fits: Sequence[CohortRow]) -> str:
+def _spread(fits: Sequence[CohortRow], read_all: bool) -> str:
     """How many operations, shapes, devices and passes the groups are of."""
     operations = {row.operation for row in fits}
-    shapes = {row.shape_key for row in fits}
     labels = list(dict.fromkeys(str(row.device.get("label", "")) for row in fits))
-    passes = list(dict.fromkeys(row.timed_pass for row in fits))
-    parts = [f"{len(operations)} operations"] if len(operations) > 1 else []
-    parts.append("1 shape" if len(shapes) == 1 else f"{len(shapes)} shapes")
-    if passes != ["unstated"]:
-        known = [name for name in passes if name != "unstated"]
-        parts.append(f"{listed(known)} pass" if len(known) == 1 else f"passes {listed(known)}")
+    counts = [f"{len(operations)} operations"] if len(operations) > 1 else []
+    counts.append(shape_words(fits))
+    parts = [at_least(", ".join(counts), read_all, begins=False)]
+    parts += [words] if (words := _passes(fits, read_all)) else []
     return f"{', '.join(parts)}, on {listed(labels)}"
+
+
+def _passes(fits: Sequence[CohortRow], read_all: bool) -> str:
+    """Which passes were timed, and how many groups do not say; nothing where none does."""
+    passes = [row.timed_pass for row in fits]
+    known = list(dict.fromkeys(name for name in passes if name != "unstated"))
+    if not known:
+        return ""
+    said = f"{listed(known)} pass" if len(known) == 1 else f"passes {listed(known)}"
+    silent = passes.count("unstated")
+    states = "group states" if silent == 1 else "groups state"
+    count = at_least(f"{silent} {states}", read_all, begins=False)
+    return f"{said} ({count} none)" if silent else said
 
 
 def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
@@ -123,9 +141,10 @@ def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
     return f" {name} leads {count} of the {len(seen)} shown." if count > 1 else ""
 
 
-def _how_many_verified(fits: Sequence[CohortRow]) -> str:
+def _how_many_verified(fits: Sequence[CohortRow], read_all: bool) -> str:
     verified = sum(map(is_verified, fits))
-    return f" {verified} of {len(fits)} verified." if verified else ""
+    of = f"{len(fits)}" if read_all else f"the {len(fits)} read"
+    return f" {verified} of {of} verified." if verified else ""
 
 
 def _group(row: CohortRow, entries: Entries, others: Sequence[CohortRow] = ()) -> str:

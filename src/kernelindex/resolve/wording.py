@@ -18,6 +18,11 @@ SINGLE_SAMPLE = "SINGLE_SAMPLE"
 CONTROLLED_LEVELS = frozenset({"verified", "replicated"})
 
 
+def at_least(count: str, read_all: bool, *, begins: bool = True) -> str:
+    """A count, which is only a lower bound where not all was read; ``begins`` a sentence."""
+    return count if read_all else f"{'At' if begins else 'at'} least {count}"
+
+
 def listed(names: Sequence[str], last: str = "and", *, unnamed: int = 0) -> str:
     """``a``, ``a and b``, ``a, b and c``, and past three ``a, b, c and 4 more``.
 
