@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from kernelindex.errors import RequestError
 from kernelindex.ids import short
@@ -88,6 +88,7 @@ def _cohort(catalog: Reads, runs: Sequence[RunRow]) -> tuple[CohortRow | None, S
     return catalog.cohort(key), catalog.entries((key,), first=1, also=own).get(key, ())
 
 
+RULES, RULE = "protocol rules", "protocol rule: "
 _MATERIAL: tuple[tuple[str, Callable[[RunRow], object]], ...] = (
     ("operation", lambda run: run.operation),
     ("axes", lambda run: _pairs(run.axes)),
@@ -95,7 +96,7 @@ _MATERIAL: tuple[tuple[str, Callable[[RunRow], object]], ...] = (
     ("distribution", lambda run: run.distribution),
     ("pass", lambda run: run.timed_pass),
     ("protocol", lambda run: _words(run.protocol.get("name"), run.protocol.get("version"))),
-    ("protocol rules", lambda run: _pairs(run.protocol.get("rules") or {})),
+    (RULES, lambda run: _pairs(_rules(run))),
     ("metric", lambda run: _words(run.statistic, run.metric, run.unit)),
     ("device", lambda run: run.device.get("label")),
     ("device class", lambda run: _pairs(run.device)),
@@ -121,11 +122,32 @@ _BESIDE: tuple[tuple[str, Callable[[RunRow], object]], ...] = (
 
 
 def _fields(runs: Sequence[RunRow]) -> list[ComparedField]:
-    return [
-        _field(name, read, runs, material=material)
-        for material, table in ((True, _MATERIAL), (False, _BESIDE))
-        for name, read in table
-    ]
+    found = []
+    for material, table in ((True, _MATERIAL), (False, _BESIDE)):
+        for name, read in table:
+            one = _field(name, read, runs, material=material)
+            found += _rule_fields(runs) if name == RULES and not one.same else [one]
+    return found
+
+
+def _rule_fields(runs: Sequence[RunRow]) -> list[ComparedField]:
+    """Each rule in which protocols differ, then what they share of their rules."""
+    every = [_rules(run) for run in runs]
+    apart = sorted(
+        {name for rules in every for name in rules if len({one.get(name) for one in every}) > 1}
+    )
+    found = [_field(f"{RULE}{name}", _rule(name), runs, material=True) for name in apart]
+    shared = _pairs({name: rule for name, rule in every[0].items() if name not in apart})
+    other = _field(f"other {RULES}", lambda _: shared, runs, material=True)
+    return [*found, other] if shared else found
+
+
+def _rule(name: str) -> Callable[[RunRow], object]:
+    return lambda run: _rules(run).get(name)
+
+
+def _rules(run: RunRow) -> dict[str, Any]:
+    return run.protocol.get("rules") or {}
 
 
 def _field(
@@ -235,9 +257,10 @@ def _why_none(first: RunRow, run: RunRow, mismatch: ComparedField | None) -> str
 
 def _mismatch_text(field: ComparedField) -> str:
     seen = list(dict.fromkeys(value or "not stated" for value in field.values))
-    plural = field.name.endswith("s") and not field.name.endswith("ss")
+    name = field.name
+    plural = name.endswith("s") and not name.endswith("ss") and not name.startswith(RULE)
     differ = "differ" if plural else "differs"
-    return f"{field.name} {differ} ({' / '.join(seen)})"
+    return f"{name} {differ} ({' / '.join(seen)})"
 
 
 def _pairs(mapping: dict[str, object]) -> str:

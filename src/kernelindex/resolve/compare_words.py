@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from kernelindex.resolve.numbers import significant
 
 if TYPE_CHECKING:
-    from kernelindex.resolve.dossier import PairVerdict
+    from collections.abc import Sequence
+
+    from kernelindex.resolve.dossier import PairVerdict, RunLine
 
 NONE = "none"
 TOLERANCES = frozenset({"beyond_tolerance", "within_tolerance"})
@@ -31,6 +33,27 @@ class PairNumbers:
             f"ratio {self.ratio}, 95 % interval {self.interval}, margin {self.margin}:"
             f" {self.verdict}"
         )
+
+
+def apart_words(runs: Sequence[RunLine], *, with_hardware: bool = True) -> list[str]:
+    """For each run what tells it from others of its name: ``sustained``; empty if nothing does."""
+    told = [_told(run, with_hardware=with_hardware) for run in runs]
+    found = []
+    for run, own in zip(runs, told, strict=True):
+        name = run.implementation.title
+        namesakes = [
+            set(one)
+            for other, one in zip(runs, told, strict=True)
+            if other.implementation.title == name
+        ]
+        found.append(", ".join(part for part in own if not all(part in one for one in namesakes)))
+    return found
+
+
+def _told(run: RunLine, *, with_hardware: bool) -> list[str]:
+    """Pass, regime and GPU, part by part."""
+    timed = f"{run.timed_pass} pass" if run.timed_pass != "unstated" else "no pass stated"
+    return [timed, *run.regime.split(", "), *([run.hardware] if with_hardware else [])]
 
 
 def pair_numbers(pair: PairVerdict) -> PairNumbers | None:

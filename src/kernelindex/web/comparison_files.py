@@ -7,12 +7,14 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from kernelindex.resolve.compare_words import pair_numbers
+from kernelindex.resolve.compare_words import apart_words, pair_numbers
 from kernelindex.text import show_hidden
 from kernelindex.web import paths
 from kernelindex.web.show import value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kernelindex.resolve.dossier import ComparedField, Comparison, PairVerdict, RunLine
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#!~&$@])")
@@ -27,12 +29,13 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def to_markdown(comparison: Comparison) -> str:
     """Verdicts, then a table with a column for each run."""
     runs = comparison.runs
-    head = ["", *(_plain(f"{place}. {_name(run)}") for place, run in enumerate(runs, 1))]
+    names = _names(runs)
+    head = ["", *(_plain(f"{place}. {name}") for place, name in enumerate(names, 1))]
     rows = [["value", *map(_value, runs)]]
     rows += [_row(one, len(runs)) for one in _fields(comparison)]
     rows.append(["run", *(f"`{run.digest}`" for run in runs)])
     lines = [
-        "# Comparison of " + " and ".join(_plain(_name(run)) for run in runs),
+        "# Comparison of " + " and ".join(map(_plain, names)),
         "",
         *(_bullet(one) for one in comparison.verdicts),
     ]
@@ -82,8 +85,13 @@ def _fields(comparison: Comparison) -> list[ComparedField]:
     return [one for one in comparison.fields if one.name != "value"]
 
 
-def _name(run: RunLine) -> str:
-    return f"{run.implementation.title} on {run.hardware}"
+def _names(runs: Sequence[RunLine]) -> list[str]:
+    """What ran and on what, with what tells it from others of the same name."""
+    words = apart_words(runs, with_hardware=False)
+    return [
+        f"{run.implementation.title}{f' ({apart})' if apart else ''} on {run.hardware}"
+        for run, apart in zip(runs, words, strict=True)
+    ]
 
 
 def _value(run: RunLine) -> str:

@@ -179,3 +179,48 @@ def test_runs_without_rounds_are_not_drawn(site: TestClient) -> None:
         shipped.shipped(), "ecdf", "/".join(one[7:19] for one in shipped.aborted()[:2])
     )
     assert isinstance(drawn, NotDrawn)
+
+
+def regimes_pair() -> str:
+    """One kernel's runs of a pass under burst and sustained load, as parameters."""
+    rows = shipped.shipped().cohorts(families=["H200"], limit=100)
+    found = {
+        rules["load"]: shipped.shipped().entries([row.key], first=1)[row.key][0].run_digest
+        for row in rows
+        if row.timed_pass == "full" and row.entry_count == 5
+        for rules in [row.protocol.get("rules") or {}]
+        if rules.get("load") in ("burst", "sustained")
+    }
+    return "&".join(f"run={found[load][7:19]}" for load in ("burst", "sustained"))
+
+
+def test_only_the_rule_that_differs_is_said_to_differ() -> None:
+    query = regimes_pair()
+    page = shipped.client().get(f"/compare?{query}").text
+    assert row_of(page, "protocol rule: load differs")[1:] == ["burst", "sustained"]
+    shared = "cache=cold execution=eager gradients=leaf region=allocation"
+    assert row_of(page, "other protocol rules")[1:] == [shared]
+    difference = "protocol rule: load differs (burst / sustained)"
+    assert shipped.client().get(f"/compare.json?{query}").json()["first_difference"] == difference
+    sheet = list(csv.reader(io.StringIO(shipped.client().get(f"/compare.csv?{query}").text)))
+    assert ["protocol rule: load", "yes", "no", "burst", "sustained"] in sheet
+    assert ["other protocol rules", "yes", "yes", shared, shared] in sheet
+    text = shipped.client().get(f"/compare.md?{query}").text
+    assert "| **protocol rule: load** (differs) | burst | sustained |" in text
+    assert f"First material difference: {difference}" in text
+
+
+def test_one_kernel_in_two_regimes_is_headed_by_what_differs() -> None:
+    query = regimes_pair()
+    page = shipped.client().get(f"/compare?{query}").text
+    heading = re.sub(r"<[^>]+>", "", re.search(r"<h1>(.*?)</h1>", page)[1])  # type: ignore[index]
+    name = heading.partition(" (")[0]
+    assert heading == f"{name} (burst) and {name} (sustained)"
+    assert f"<title>Comparison of {heading}" in page
+    text = shipped.client().get(f"/compare.md?{query}").text
+    assert re.search(r"^# Comparison of .* \(burst\) on .* and .* \(sustained\) on ", text)
+
+
+def test_runs_of_different_names_need_no_more_words(site: TestClient) -> None:
+    page = site.get(f"/compare?{PAIR}").text
+    assert "(" not in re.search(r"<h1>(.*?)</h1>", page)[1]  # type: ignore[index]

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from kernelindex.policy.verdicts import REASONS
 from kernelindex.resolve.compare import LEAST, MOST, compare_runs
-from kernelindex.resolve.compare_words import PairNumbers, pair_numbers
+from kernelindex.resolve.compare_words import PairNumbers, apart_words, pair_numbers
 from kernelindex.resolve.numbers import half_of, scale_for
 from kernelindex.resolve.views import CONTROLLED
 from kernelindex.web import paths
@@ -36,6 +36,7 @@ class ComparedRun:
     """One column of the comparison."""
 
     line: RunLine = field(metadata=told("the run"))
+    apart: str = field(metadata=told("what tells it from others of its name, where any has it"))
     value: str = field(metadata=told("its number in the unit of all"))
     exact: str = field(metadata=told("its number unrounded"))
 
@@ -78,7 +79,8 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
     if len(asked) < LEAST:
         return _form(asked)
     found = compare_runs(catalog, asked)
-    names = " and ".join(dict.fromkeys(one.implementation.title for one in found.runs))
+    columns = _columns(found)
+    names = " and ".join(dict.fromkeys(map(_name, columns)))
     query = urlencode([("run", paths.prefix(one.digest)) for one in found.runs])
     return ComparePage(
         title=f"Comparison of {names}",
@@ -88,7 +90,7 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
         indexed=False,
         asked=asked,
         comparison=found,
-        runs=_columns(found),
+        runs=columns,
         pairs=tuple(
             PairWords(
                 text=_sentence(one),
@@ -158,12 +160,13 @@ def _columns(found: Comparison) -> tuple[ComparedRun, ...]:
     same = len({one.unit for one in numbers}) == 1
     shared = scale_for([one.value for one in numbers], numbers[0].unit) if same else None
     columns = []
-    for line in found.runs:
+    for line, apart in zip(found.runs, apart_words(found.runs), strict=True):
         primary = line.primary
         scale = shared or (scale_for([primary.value], primary.unit) if primary else None)
         columns.append(
             ComparedRun(
                 line=line,
+                apart=apart,
                 value=scale.with_unit(primary.value, half_of(line.interval))
                 if primary and scale
                 else "no number",
@@ -171,6 +174,11 @@ def _columns(found: Comparison) -> tuple[ComparedRun, ...]:
             )
         )
     return tuple(columns)
+
+
+def _name(run: ComparedRun) -> str:
+    title = run.line.implementation.title
+    return f"{title} ({run.apart})" if run.apart else title
 
 
 def _groups(catalog: Catalog, found: Comparison) -> frozenset[str]:
