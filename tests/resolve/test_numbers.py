@@ -10,6 +10,7 @@ from kernelindex.resolve.numbers import (
     scale_for,
     signed_time,
     significant,
+    spaced_percent,
 )
 
 
@@ -74,3 +75,8 @@ def test_a_shift_has_sign_and_the_unit_beside_it(
     shift_ns: float, beside_ns: float | None, shown: str
 ) -> None:
     assert signed_time(shift_ns, beside_ns) == shown
+
+
+def test_percent_is_written_one_way_in_a_sentence() -> None:
+    said = "within 5% of the rerun (the least tolerance, 5 %), 23.7% of 7"
+    assert spaced_percent(said) == "within 5 % of the rerun (the least tolerance, 5 %), 23.7 % of 7"

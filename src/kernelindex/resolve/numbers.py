@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ _TIME = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _NS_PER = {"ns": 1.0, "s": 1e9}
 DIGITS = 3
 MAX_DIGITS = 6
+_CLOSE_PERCENT = re.compile(r"(?<=\d)%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ def significant(value: float, digits: int = DIGITS) -> str:
 def ratio_text(ratio: float) -> str:
     """A ratio as ``11.1x``."""
     return format_ratio(ratio).replace("×", "x")
+
+
+def spaced_percent(text: str) -> str:
+    """A text of policy with every percent as the pages write it: ``5 %``."""
+    return _CLOSE_PERCENT.sub(" %", text)
 
 
 def memory_text(size_bytes: float) -> str:

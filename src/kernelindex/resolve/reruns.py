@@ -15,7 +15,7 @@ from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.reruns import RerunKind, rerun_verdict
 from kernelindex.registry.hardware import PRODUCTS
 from kernelindex.resolve.answer import Rerun
-from kernelindex.resolve.numbers import ratio_text, scale_for, signed_time
+from kernelindex.resolve.numbers import ratio_text, scale_for, signed_time, spaced_percent
 from kernelindex.resolve.wording import half_width, line_name, short_revision
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def judge_rerun(reported: Side, controlled: Side, facts: Mapping[str, RunFacts])
     )
     if verdict.kind is RerunKind.NOT_COMPARABLE and _only_the_card(reported, controlled, was, now):
         return RELATED, "another card, so it neither confirms nor contradicts the number"
-    return str(verdict.kind), verdict.text
+    return str(verdict.kind), spaced_percent(verdict.text)
 
 
 def is_beside(reported: CohortRow, controlled: CohortRow) -> bool:

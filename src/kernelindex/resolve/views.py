@@ -22,6 +22,7 @@ from kernelindex.resolve.answer import (
     ShapeRef,
     Spread,
 )
+from kernelindex.resolve.numbers import spaced_percent
 from kernelindex.resolve.regime import Timing, regime_words
 from kernelindex.resolve.withdrawn import shown_reasons
 from kernelindex.resolve.wording import cohort_summary, leader_words
@@ -181,7 +182,7 @@ def view_doubt(doubt: Mapping[str, Any]) -> DoubtRef:
     return DoubtRef(
         code=doubt["code"],
         effect=doubt["class"],
-        text=doubt.get("text", ""),
+        text=spaced_percent(doubt.get("text", "")),
         shift_ns=doubt.get("shift_ns"),
     )
 

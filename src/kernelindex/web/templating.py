@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kernelindex.ids import short
 from kernelindex.resolve.formulas import readable
-from kernelindex.resolve.numbers import memory_text, ratio_text, significant
+from kernelindex.resolve.numbers import memory_text, ratio_text, significant, spaced_percent
 from kernelindex.web import paths, show
 from kernelindex.web.assets import asset_path
 from kernelindex.web.visible import finalize, verbatim
@@ -44,6 +44,7 @@ _FILTERS: Mapping[str, Any] = {
     "short": short,
     "verbatim": verbatim,
     "formula": readable,
+    "percent": spaced_percent,
     "ratio": ratio_text,
     "bytes": memory_text,
     "significant": significant,

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from kernelindex.policy.verdicts import REASONS
 from kernelindex.resolve.compare import LEAST, MOST, compare_runs
 from kernelindex.resolve.compare_words import PairNumbers, apart_words, pair_numbers
-from kernelindex.resolve.numbers import half_of, scale_for
+from kernelindex.resolve.numbers import half_of, scale_for, spaced_percent
 from kernelindex.resolve.views import CONTROLLED
 from kernelindex.web import paths
 from kernelindex.web.asked import several
@@ -195,8 +195,7 @@ def _tolerance(catalog: Catalog, found: Comparison) -> str:
     row = catalog.cohort(key) if found.comparable and key else None
     if row is None or row.profile == CONTROLLED or not row.tolerance.get("relative"):
         return ""
-    basis = str(row.tolerance.get("basis") or "").replace("_", " ")
-    return basis.replace("%", " %").replace("  %", " %")
+    return spaced_percent(str(row.tolerance.get("basis") or "").replace("_", " "))
 
 
 routes = [
