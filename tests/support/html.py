@@ -7,6 +7,12 @@ from html.parser import HTMLParser
 
 VOID = frozenset({"meta", "link", "input", "br", "img", "hr", "source", "rect", "line"})
 APART = frozenset({"td", "th", "dt", "dd", "li", "p", "h1", "h2", "h3", "tr", "span"})
+_CELLS, _PAIRS = ("td", "th"), ("dt", "dd")
+CLOSED_BY = {
+    **dict.fromkeys(_CELLS, _CELLS),
+    **dict.fromkeys(_PAIRS, _PAIRS),
+    "tr": (*_CELLS, "tr"),
+}
 QUIET = frozenset({"script", "style", "i"})
 
 
@@ -30,12 +36,18 @@ class Document(HTMLParser):
         self.feed(source)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._close_implied(tag)
         element = Element(tag, {name: value or "" for name, value in attrs})
         self.all.append(element)
         if self._open:
             self._open[-1].children.append(element)
         if tag not in VOID:
             self._open.append(element)
+
+    def _close_implied(self, tag: str) -> None:
+        """End what HTML lets a page leave open: cells before a cell or row, pairs before a pair."""
+        while self._open and self._open[-1].tag in CLOSED_BY.get(tag, ()):
+            self.handle_endtag(self._open[-1].tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.all.append(Element(tag, {name: value or "" for name, value in attrs}))

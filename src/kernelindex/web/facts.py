@@ -36,6 +36,8 @@ SIZES = "Bytes"
 SUMMARY = frozenset({"minimum", "median", "mean", "maximum", "samples"})
 """What is stated of readings that a runner took many times."""
 MOST_LINES = 60
+NAME_START, NAME_END = 100, 30
+"""Letters kept of a kernel's name; those of one call that begin alike end apart, or conversely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def facts(spec: Spec, *, without: tuple[str, ...] = ()) -> tuple[Fact, ...]:
 def readings(spec: Spec) -> tuple[Fact, ...]:
     """What a runner recorded, a line for all readings of one thing and four digits at most.
 
-    The unrounded numbers are in the manifest that stands below on the same page.
+    The unrounded numbers are in the run's manifest.
     """
     found: list[Fact] = []
     for name, value in spec.items():
@@ -149,7 +151,8 @@ def _rounded(fact: Fact) -> Fact:
 class Executed:
     """One kind of device work in a call."""
 
-    kernel: str = field(metadata=told("name of the kernel, as the profiler gives it"))
+    kernel: str = field(metadata=told("name of the kernel, its middle left out where it is long"))
+    is_cut: bool = field(metadata=told("whether something of the name is left out"))
     launches: str = field(metadata=told("how often it ran; empty if not stated"))
     share: Markup = field(metadata=told("percent of the call's device time, padded to align"))
 
@@ -160,12 +163,19 @@ def executed(spec: Spec) -> tuple[Executed, ...]:
     shares = align([f"{100 * one['share']:.1f}" if one.get("share") else "" for one in found])
     return tuple(
         Executed(
-            kernel=str(one.get("kernel", "")),
+            kernel=_shortened(name := str(one.get("kernel", ""))),
+            is_cut=len(name) > NAME_START + NAME_END,
             launches=f"{one['launches']:,}" if "launches" in one else "",
             share=share,
         )
         for one, share in zip(found, shares, strict=True)
     )
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= NAME_START + NAME_END:
+        return name
+    return f"{name[:NAME_START]}…{name[-NAME_END:]}"
 
 
 def tensors(workload: Spec) -> tuple[Tensor, ...]:

@@ -25,6 +25,11 @@ def run(digest: str) -> str:
     return f"/runs/{prefix(digest)}"
 
 
+def run_manifest(digest: str) -> str:
+    """The page of a run's manifest."""
+    return f"{run(digest)}/manifest"
+
+
 def run_permalink(digest: str) -> str:
     """A run's page by its whole digest: the same on every deployment, for ever."""
     return f"/runs/{digest.removeprefix('sha256:')}"

@@ -27,13 +27,14 @@ class _Rows(HTMLParser):
     def handle_starttag(self, tag: str, _attrs: object) -> None:
         if tag == "tr":
             self.rows.append([])
+            self._inside = False
         elif tag in ("td", "th") and self.rows:
             self.rows[-1].append("")
             self._inside = True
         self._unseen = tag == "i"  # pads a number so that its column aligns
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th"):
+        if tag in ("td", "th", "tbody", "table"):
             self._inside = False
         self._unseen = False
 

@@ -29,6 +29,7 @@ MODULES = (
     "home",
     "answer",
     "run",
+    "run_manifest",
     "cohort",
     "operations",
     "operation",

@@ -33,6 +33,8 @@ from kernelindex.web.people import remarks_on
 from kernelindex.web.show import align, document, exact, samples_words
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from markupsafe import Markup
     from starlette.requests import Request
     from starlette.responses import Response
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from kernelindex.resolve.dossier import RunDossier
     from kernelindex.web.people import Remarks
 
+MOST_MANIFEST = 4_000
+"""Characters of a manifest that stay on the page; measured runs state each round and kernel."""
 OPERATION_KEYS = ("operationSpecDigest", "tensors", "axes", "correctness", "tolerances")
 
 
@@ -87,7 +91,9 @@ class RunPage(Page):
     measurements: tuple[Measurement, ...] = field(metadata=told("every number of the run"))
     native: tuple[Fact, ...] = field(metadata=told("the source's own metrics, verbatim"))
     source_rows: tuple[str, ...] = field(metadata=told("the source's rows as JSON, verbatim"))
-    manifest: str = field(metadata=told("the canonical manifest of the run, indented"))
+    manifest: str = field(
+        metadata=told("the canonical manifest, indented; empty where it has a page of its own")
+    )
     bibtex: str = field(metadata=told("the citation as BibTeX"))
     install: str | None = field(metadata=told("the line that installs what ran, if stated"))
     imports: str | None = field(metadata=told("the line that imports what ran, if stated"))
@@ -117,6 +123,7 @@ def build_page(run: RunDossier, remarks: Remarks, strips: Figure | None) -> RunP
     spec = run.manifests["run"]["spec"]
     implementation = run.manifests.get("implementation", {}).get("spec", {})
     permalink = paths.run_permalink(run.identity.run)
+    manifest = document(run.manifests["run"])
     return RunPage(
         title=run.title,
         description=run.summary,
@@ -134,7 +141,7 @@ def build_page(run: RunDossier, remarks: Remarks, strips: Figure | None) -> RunP
         source_rows=tuple(
             orjson.dumps(told).decode() for row in run.source.rows if (told := row.get("row", row))
         ),
-        manifest=document(run.manifests["run"]),
+        manifest=manifest if len(manifest) <= MOST_MANIFEST else "",
         bibtex=bibtex(run, permalink),
         install=(install := install_line(implementation)),
         imports=import_line(implementation) if install else None,
@@ -169,6 +176,7 @@ def _stated(run: RunDossier, spec: dict[str, Any]) -> dict[str, Any]:
         for name in ("runner", "batch", "telemetry", "traits", "memory", "trace")
         if name in spec
     }
+    listed = {one.digest for one in run.artifacts}
     return {
         "tensors": tensors(workload),
         "workload": facts(workload, without=OPERATION_KEYS),
@@ -176,8 +184,17 @@ def _stated(run: RunDossier, spec: dict[str, Any]) -> dict[str, Any]:
         "protocol": facts(specs.get("protocol", {})),
         "environment": facts(specs.get("environment", {})),
         "correctness": facts({"policy": policy or {}, "result": _without_outputs(result or {})}),
-        "telemetry": readings(told_of_itself),
+        "telemetry": readings(_without_listed(told_of_itself, listed)),
         "executed": executed(spec),
+    }
+
+
+def _without_listed(told_of: dict[str, Any], listed: Collection[str]) -> dict[str, Any]:
+    """What a run tells of itself beside the artifacts that the page lists on their own."""
+    return {
+        name: _without_listed(value, listed) if isinstance(value, dict) else value
+        for name, value in told_of.items()
+        if not isinstance(value, dict) or value.get("digest") not in listed
     }
 
 
