@@ -121,7 +121,7 @@ def test_compare_with_the_first_leads_to_liger(page: Page) -> None:
 def test_the_original_id_leads_to_the_run_and_its_json(page: Page) -> None:
     page.goto(f"/runs/{ORIGINAL}")
     place = page.url
-    digest = page.get_attribute("#identity .digest >> nth=-1", "title") or ""
+    digest = page.text_content("#identity .digest >> nth=-1") or ""
     assert ORIGINAL not in place
     answer = page.request.get(f"/api/v1/runs/{place.rpartition('/')[2]}")
     assert answer.json()["primary"]["value"] == 63962017

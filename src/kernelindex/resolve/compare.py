@@ -257,8 +257,9 @@ def _why_none(first: RunRow, run: RunRow, mismatch: ComparedField | None) -> str
 
 def _mismatch_text(field: ComparedField) -> str:
     seen = list(dict.fromkeys(value or "not stated" for value in field.values))
-    name = field.name
-    plural = name.endswith("s") and not name.endswith("ss") and not name.startswith(RULE)
+    rule = field.name.removeprefix(RULE) if field.name.startswith(RULE) else ""
+    name = f"protocol rule {rule}" if rule else field.name
+    plural = not rule and name.endswith("s") and not name.endswith("ss")
     differ = "differ" if plural else "differs"
     return f"{name} {differ} ({' / '.join(seen)})"
 

@@ -200,7 +200,7 @@ def test_only_the_rule_that_differs_is_said_to_differ() -> None:
     assert row_of(page, "protocol rule: load differs")[1:] == ["burst", "sustained"]
     shared = "cache=cold execution=eager gradients=leaf region=allocation"
     assert row_of(page, "other protocol rules")[1:] == [shared]
-    difference = "protocol rule: load differs (burst / sustained)"
+    difference = "protocol rule load differs (burst / sustained)"
     assert shipped.client().get(f"/compare.json?{query}").json()["first_difference"] == difference
     sheet = list(csv.reader(io.StringIO(shipped.client().get(f"/compare.csv?{query}").text)))
     assert ["protocol rule: load", "yes", "no", "burst", "sustained"] in sheet

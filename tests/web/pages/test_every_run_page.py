@@ -42,7 +42,7 @@ def test_a_long_manifest_has_a_page_of_its_own() -> None:
     href = links_of(page)["The manifest whose digest names this run"]
     assert href == f"/runs/{long[7:19]}/manifest"
     told = shipped.client().get(href)
-    stored = re.search(r"<pre>(.*?)</pre>", told.text, re.DOTALL)
+    stored = re.search(r"<pre[^>]*>(.*?)</pre>", told.text, re.DOTALL)
     assert stored is not None
     document = shipped.shipped().manifest(long)
     assert document is not None
