@@ -112,3 +112,6 @@ def test_a_name_of_some_of_a_family_offers_each_of_them(path: str, tmp_path: Pat
             assert client.get(links[label]).status_code == 200
         assert links["H100 SXM5"] == path.replace("H100+SXM", "h100-sxm5")
         assert "H100 PCIe 80GB" not in links
+        refused = client.get(f"/api/v1{path}")
+        assert (refused.status_code, refused.json()["code"]) == (422, "request.several_gpus")
+        assert "h100-sxm5-80gb" in refused.json()["problems"][0]["wanted"]
