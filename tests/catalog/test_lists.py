@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from kernelindex.catalog import Catalog, import_records
+from kernelindex.catalog.run_reading import when
+from kernelindex.policy.facts import Observed
 from tests.catalog.factories import World, make_snapshot
 
 
@@ -74,3 +76,26 @@ def test_runs_and_records_oldest_first(catalog: Catalog) -> None:
     assert [row.digest for row in (*first.rows, *rest.rows)] == newest[::-1]
     changes = catalog.records().rows
     assert catalog.records(oldest_first=True).rows == changes[::-1]
+
+
+@pytest.mark.parametrize(
+    ("observed", "stamp"),
+    [
+        (
+            Observed(text="2026-11-30T09:17:05Z", zone="utc", date="2026-11-30"),
+            "2026-11-30T09:17:05Z",
+        ),
+        (
+            Observed(text="2026-12-01T01:30:00.25+02:00", zone="utc", date="2026-12-01"),
+            "2026-11-30T23:30:00Z",
+        ),
+        (Observed(text="2026-11-30T09:17:05", zone="utc", date="2026-11-30"), "2026-11-30"),
+        (Observed(text="2026-11-30 23:59:47", zone="unstated", date="2026-11-30"), "2026-11-30"),
+        (Observed(text="last week", zone="unstated", date=None), ""),
+    ],
+)
+def test_runs_are_put_in_order_by_the_instant_where_one_is_stated(
+    observed: Observed, stamp: str
+) -> None:
+    """Batches of one day were mixed while they went by the date alone."""
+    assert when(observed) == stamp

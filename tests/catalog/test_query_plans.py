@@ -77,7 +77,7 @@ def test_newest_runs_of_an_operation_are_not_sorted(sqlite_url: str) -> None:
         plan = conn.execute(
             text(
                 "EXPLAIN QUERY PLAN SELECT digest FROM runs WHERE operation = 'x' "
-                "ORDER BY observed_date DESC, digest DESC LIMIT 50"
+                "ORDER BY observed_at DESC, digest DESC LIMIT 50"
             )
         )
         assert SORT_OF_ALL not in " ".join(row.detail for row in plan)

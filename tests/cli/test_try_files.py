@@ -43,7 +43,7 @@ FILES = {
     "ends": ("os._exit(0)", 1, "the process ended with exit status 0"),
     "prints": ("print('hello ' * 10_000); return good(x, weight)", 0, "· correct"),
     "kept": (
-        "return KEPT.setdefault(x.ctypes.data, good(x, weight))",
+        "return KEPT.setdefault(x.tobytes() + weight.tobytes(), good(x, weight))",
         1,
         "y shares memory with the still held y of the call before",
     ),

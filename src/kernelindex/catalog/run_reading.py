@@ -7,7 +7,9 @@ caches: thousands of runs share them, and they usually come just before their ru
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from kernelindex.manifests import Manifest
-    from kernelindex.policy.facts import DeviceClass, RunFacts
+    from kernelindex.policy.facts import DeviceClass, Observed, RunFacts
     from kernelindex.policy.samples_reading import Series
 
     Told = tuple[Manifest, reading.ObservationFacts]
@@ -280,11 +282,21 @@ def run_row(read: Read) -> tuple[Any, ...]:
         str(facts.timed_pass),
         facts.primary.metric if facts.primary else None,
         facts.primary.value if facts.primary else None,
-        facts.observed.date or "",
+        when(facts.observed),
         None,
         None,
         None,
     )
+
+
+def when(observed: Observed) -> str:
+    """What runs are put in order by: the instant in UTC where one is stated, else the date."""
+    if observed.zone == "utc":
+        with suppress(ValueError):
+            found = datetime.fromisoformat(observed.text)
+            if found.tzinfo is not None:
+                return found.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return observed.date or ""
 
 
 def hardware_id(device: DeviceClass) -> str:

@@ -78,14 +78,14 @@ class RunReads(Database):
         chosen = {"list": _ordered("runs", oldest_first), **(filters or {})}
         after = cursors.decode_cursor(chosen, cursor, str, str)
         query = RUNS_QUERY.where(*_conditions(filters or {}, RUN_FILTERS))
-        query = _by_date(query, (RUNS.c.observed_date, RUNS.c.digest), after, oldest_first)
+        query = _by_date(query, (RUNS.c.observed_at, RUNS.c.digest), after, oldest_first)
         with self.reading() as conn:
             rows = conn.execute(query.limit(cursors.check_limit(limit) + 1)).all()
             built = _build(conn, rows[:limit], _entries_of(conn, rows[:limit]))
         if len(rows) <= limit:
             return Page(tuple(built), None)
         last = rows[limit - 1]
-        return Page(tuple(built), cursors.encode_cursor(chosen, (last.observed_date, last.digest)))
+        return Page(tuple(built), cursors.encode_cursor(chosen, (last.observed_at, last.digest)))
 
     def records(
         self,

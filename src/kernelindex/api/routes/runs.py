@@ -44,7 +44,11 @@ LIST_CODES = (
     "request.limit",
     "request.cursor",
 )
-NAME_CODES = ("request.operation_unknown", "request.hardware_unknown")
+NAME_CODES = (
+    "request.operation_unknown",
+    "request.hardware_unknown",
+    "request.several_gpus",
+)
 
 
 def runs(catalog: Catalog, request: Request) -> Response:
