@@ -32,6 +32,8 @@ class Trials:
         self.file.write_text("import torch\n\ndef rms(x, weight):\n    return x\n")
         self.changes: dict[str, Any] = {}
         monkeypatch.setattr("kernelindex.cli.bench.trial.follow", self._follow)
+        rivals = frozenset({"numpy", "torch"})  # planned, not run: whatever is installed here
+        monkeypatch.setattr("kernelindex.cli.bench.question.installed_packages", lambda: rivals)
 
     def _follow(self, plan: Plan, folder: Path, **_: object) -> None:
         make_batch(folder, plan, **self.changes)
