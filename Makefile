@@ -43,7 +43,7 @@ test: COVERAGE := --cov --cov-report=
 test: test-fast test-slow ## all tests, with coverage for `make check`
 
 test-fast: dev ## the fast suite, under a minute
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not postgresql and not browser" $(COVERAGE)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -p no:schemathesis -m "not slow and not postgresql and not browser" $(COVERAGE)
 
 test-slow: dev ## the second stage: PostgreSQL, browser, fuzzing and crash tests
 	@sh scripts/packages.sh postgresql chromium libatomic1 fonts-liberation

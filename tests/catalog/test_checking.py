@@ -77,6 +77,7 @@ LISTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", LISTS)
 def test_finds_rows_lost_from_a_list(catalog: Catalog, table: str) -> None:
     plant(catalog, f"DELETE FROM {table}")
@@ -85,6 +86,7 @@ def test_finds_rows_lost_from_a_list(catalog: Catalog, table: str) -> None:
     assert all(one.text.startswith(table) for one in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["implementations", "projects", "hardware", "operations"])
 def test_finds_an_object_that_neither_its_list_nor_a_search_has(
     catalog: Catalog, table: str

@@ -7,8 +7,12 @@ import re
 from functools import cache
 from html import unescape
 
+import pytest
+
 from tests.support import shipped
 from tests.web.pages.reading import links_of, read_rows
+
+pytestmark = pytest.mark.slow
 
 MOST_BYTES = 25_000
 CLOSE_PERCENT = re.compile(r".{0,40}\d%.{0,20}")
