@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 UNSETTLED = frozenset(("unstable", "aborted"))
 """Statuses of a run that doubt its time and not its result."""
-_BUSY_OTHERS = 1.0
-"""Others that want a core at the end of half of the rounds."""
+_BUSY_OTHERS = 2.0
+"""Others that want a core at the end of half of the rounds; one is seen on an idle machine, too."""
 _LOAD_BEYOND_CORES = 1.0
 """A trial alone keeps a load of about two on two cores."""
 
@@ -53,7 +53,8 @@ class Surroundings:
         cores = "" if self.cores is None else f" on {self.cores} cores"
         if self.others is None:
             return f"load {self.load:.1f}{cores}"
-        return f"load {self.load:.1f}{cores}, {self.others:.0f} other threads waiting for one"
+        threads = "thread" if round(self.others) == 1 else "threads"
+        return f"load {self.load:.1f}{cores}, {self.others:.0f} other {threads} waiting for one"
 
 
 def read_surroundings(batch: Batch) -> Surroundings:
