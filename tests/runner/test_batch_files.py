@@ -1,6 +1,3 @@
-from contextlib import suppress
-from pathlib import Path
-
 import pytest
 
 from kernelindex.runner.batch_files import (
@@ -10,7 +7,6 @@ from kernelindex.runner.batch_files import (
     read_journal,
     read_json,
     series_files,
-    write_after,
     write_json,
 )
 
@@ -109,15 +105,3 @@ def test_series_come_in_number_order(tmp_path) -> None:
         write_json(tmp_path / "series" / f"{number}.json.gz", number)
 
     assert [read_json(path) for path in series_files(tmp_path)] == [2, 9, 10]
-
-
-def test_a_file_is_put_in_place_only_after_what_must_not_fail(tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
-    path.write_bytes(b"old")
-    with suppress(RuntimeError), write_after(path, b"new"):
-        assert path.read_bytes() == b"old"
-        raise RuntimeError
-    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("plan.json", b"old")]
-    with write_after(path, b"new") as data:
-        assert data == b"new"
-    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("plan.json", b"new")]

@@ -11,18 +11,17 @@ series/<n>.json.gz     the samples: one file a series, named by the runs
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import EvidenceError
 from kernelindex.evidence import archive, dsse, statement
 from kernelindex.manifests import canonical
+from kernelindex.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from kernelindex.evidence.keys import Signer
     from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
@@ -98,21 +97,7 @@ def seal(
 
 def write(path: Path, sealed: Sealed) -> None:
     """Write a bundle to its file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    partial = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(file.fileno(), 0o644)
-            file.write(sealed.data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException as error:
-        partial.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)
-        raise
+    write_whole(path, sealed.data)
 
 
 def manifest_name(digest: str) -> str:

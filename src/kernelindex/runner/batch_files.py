@@ -22,11 +22,11 @@ import os
 import re
 import threading
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.regular_file import open_regular, read_regular
+from kernelindex.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,38 +59,10 @@ def dump_json(value: Any) -> bytes:
     return text.encode()
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Replace a file whole, so that a killed writer leaves the old one or the new one."""
-    with write_after(path, data):
-        pass
-
-
-@contextmanager
-def write_after(path: Path, data: bytes) -> Iterator[bytes]:
-    """Write a file beside its place, and put it there after what must not fail has not.
-
-    Where the body raises, or the disk is full, the old file stays and nothing else is left.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield data
-        temporary.replace(path)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)
-        raise
-
-
 def write_json(path: Path, value: Any) -> None:
     """Write JSON atomically; gzip (without a time, so equal data is equal bytes) for ``.gz``."""
     data = dump_json(value) + b"\n"
-    write_atomic(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    write_whole(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def read_json(path: Path, limit_bytes: int = 1 << 30) -> Any:

@@ -16,6 +16,7 @@ import kernelindex
 from kernelindex.errors import KernelIndexError
 from kernelindex.runner import batch_files
 from kernelindex.runner.plan import plan_to_json
+from kernelindex.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,7 @@ def run_here(
     """
     folder.mkdir(parents=True, exist_ok=True)
     plan_path = folder.parent / f"{folder.name}.plan.json"
-    batch_files.write_atomic(plan_path, plan_to_json(plan).encode())
+    write_whole(plan_path, plan_to_json(plan).encode())
     log_path = folder.parent / f"{folder.name}.log"
     with log_path.open("ab") as log:
         worker = _start(plan_path, folder, log.fileno(), caches)

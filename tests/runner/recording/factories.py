@@ -10,6 +10,7 @@ from kernelindex.runner.plan import plan_to_json
 from kernelindex.runner.planning import Ask, choose_point
 from kernelindex.runner.protocols import build_plan
 from kernelindex.stats import Random
+from kernelindex.whole_file import write_whole
 from tests.support.selfchecks import make_selfcheck
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def make_batch(
     """
     plan = plan or make_plan()
     folder.mkdir(parents=True, exist_ok=True)
-    batch_files.write_atomic(folder / batch_files.PLAN, plan_to_json(plan).encode())
+    write_whole(folder / batch_files.PLAN, plan_to_json(plan).encode())
     journal = batch_files.Journal(folder)
     journal.write("started", commitment=COMMITMENT)
     facts = CPU_FACTS if plan.device == "cpu" else GPU_FACTS

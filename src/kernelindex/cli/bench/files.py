@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernelindex.runner import batch_files
+from kernelindex.whole_file import write_whole
 
 if TYPE_CHECKING:
     from kernelindex.runner.plan import Candidate, Plan, Point
@@ -28,5 +29,5 @@ def _candidate(candidate: Candidate, folder: Path) -> Candidate:
     body = Path(candidate.file).read_bytes()
     digest = batch_files.digest(body).removeprefix("sha256:")[:12]
     name = f"files/{digest}-{Path(candidate.file).name}"
-    batch_files.write_atomic(folder / name, body)
+    write_whole(folder / name, body)
     return replace(candidate, file=name)

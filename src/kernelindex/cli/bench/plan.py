@@ -64,9 +64,9 @@ def command(
     """  # noqa: D301 (click reads backspace)
     from kernelindex.cli.bench.files import with_files
     from kernelindex.cli.bench.runner import next_number, reserve, use_runner
-    from kernelindex.runner.batch_files import write_after
     from kernelindex.runner.plan import plan_to_json
     from kernelindex.runner.protocols import build_plan
+    from kernelindex.whole_file import write_after
 
     rules = {name: asked.pop(name) for name in RULE_NAMES}
     choices = choose(ctx, words, published=published, gpu=gpu, **asked)

@@ -11,6 +11,7 @@ from kernelindex.errors import KernelIndexError
 from kernelindex.runner import batch_files
 from kernelindex.runner.plan import Plan, load_plan, plan_to_json
 from kernelindex.runner.worker.stopping import wants_another
+from kernelindex.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ def open_folder(plan: Plan, folder: Path) -> str:
         if load_plan(kept) != plan:
             raise WorkerError(f"{folder}: holds the batch of another plan; choose another --out")
     else:
-        batch_files.write_atomic(kept, plan_to_json(plan).encode())
+        write_whole(kept, plan_to_json(plan).encode())
     return _open_seed(folder)
 
 
