@@ -212,14 +212,30 @@ def test_another_authorization_is_refused_and_not_taken_for_none(site: Site, hea
         refused(answer, "key.invalid")
 
 
-def test_a_key_is_looked_at_before_the_body(site: Site) -> None:
-    """Who may not write does not learn what a body would have been refused for."""
-    unknown = {"run": "deadbeef"}
-    for path, scope in ((NOTES, "report"), (REPORTS, "attest")):
-        for key, code in (("ki_no", "key.invalid"), (site.key(scope), "key.scope")):
-            headers = {"Authorization": f"Bearer {key}"}
-            refused(site.client.post(path, json=unknown, headers=headers), code)
-    refused(site.client.post(REPORTS, json=unknown), "run.not_found")
+JSON = {"Content-Type": "application/json"}
+BROKEN: tuple[tuple[bytes, dict[str, str], str], ...] = (
+    (b'{"run": "deadbeef"}', JSON, "run.not_found"),
+    (b"{", JSON, "canonical.syntax"),
+    (b'{"a": 1, "a": 2}', JSON, "canonical.duplicate_key"),
+    (b"\xff", JSON, "canonical.encoding"),
+    (b" " * 20_000, JSON, "request.body_too_large"),
+    (b"{}", {"Content-Type": "text/plain"}, "request.media_type"),
+)
+
+
+def test_a_key_is_looked_at_before_the_body_and_the_query(site: Site) -> None:
+    """Who may not write does not learn what the rest would have been refused for."""
+    for scope, path in (("report", NOTES), ("attest", REPORTS)):
+        keys = {"ki_no": "key.invalid", site.key(scope): "key.scope"}
+        for key, code in keys.items():
+            for body, headers, _ in BROKEN:
+                sent = {**headers, "Authorization": f"Bearer {key}"}
+                refused(site.client.post(f"{path}?odd=1", content=body, headers=sent), code)
+    for body, headers, code in BROKEN:
+        refused(site.client.post(NOTES, content=body, headers=headers), "key.missing")
+        refused(site.client.post(REPORTS, content=body, headers=headers), code)
+        known = {**headers, "Authorization": f"Bearer {site.key()}"}
+        refused(site.client.post(NOTES, content=body, headers=known), code)
 
 
 def test_the_scheme_is_read_in_any_case(site: Site) -> None:

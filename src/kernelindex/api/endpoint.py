@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kernelindex.catalog import Catalog
 
 Handler = Callable[..., Response]
+Admission = Callable[..., None]
 ALWAYS = ("request.parameter_unknown", "request.query_too_long", "rate.limited", "route.method")
 TROUBLE = ("unexpected", "catalog.unavailable", "catalog.stale", "catalog.read_time_limit")
 KEY_SCHEME = "key"
@@ -50,6 +51,7 @@ class Endpoint:
     ``answer``      model of the body; or ``schema``, its JSON Schema
     ``status``      of the answer
     ``key``         whether an API key is ``taken`` or ``needed``
+    ``admit``       raises where whoever asks may not; before anything else of the request is read
     ``codes``       problem codes beyond those of every address
     ``parameters``  of the query; those of the path are in ``path``, described in ``inside``
     ``body``        schema name or schema of a request body, with an example
@@ -73,6 +75,7 @@ class Endpoint:
     reads_body: int = 0
     status: int = 200
     key: str = ""
+    admit: Admission | None = None
 
     @property
     def all_codes(self) -> tuple[str, ...]:
@@ -111,17 +114,22 @@ def mount(app: FastAPI, endpoint: Endpoint, catalog: Catalog) -> None:
 
 
 def _callable(endpoint: Endpoint, catalog: Catalog) -> Callable[[Request], Awaitable[Response]]:
-    handler = endpoint.handler
     threaded = endpoint.slow or catalog.is_postgresql
+
+    async def call(function: Callable[..., Any], *given: Any) -> Any:
+        if threaded:
+            return await run_in_threadpool(_in_one_state, function, catalog, *given)
+        return _in_one_state(function, catalog, *given)
 
     async def answer(request: Request) -> Response:
         try:
-            given: tuple[Any, ...] = (catalog, request)
+            given: tuple[Any, ...] = (request,)
+            if endpoint.admit is not None:
+                await call(endpoint.admit, request)
             if endpoint.reads_body:
                 given += (await read_json(request, endpoint.reads_body),)
-            if threaded:
-                return await run_in_threadpool(_in_one_state, handler, *given)
-            return _in_one_state(handler, *given)
+            answered: Response = await call(endpoint.handler, *given)
+            return answered
         except ClientDisconnect:
             raise
         except Exception as error:  # every one of them is a documented problem
@@ -130,10 +138,10 @@ def _callable(endpoint: Endpoint, catalog: Catalog) -> Callable[[Request], Await
     return answer
 
 
-def _in_one_state(handler: Handler, catalog: Catalog, *given: Any) -> Response:
-    """The handler's answer, all its reads from one state and within one time limit."""
+def _in_one_state(function: Callable[..., Any], catalog: Catalog, *given: Any) -> Any:
+    """The function's answer, all its reads from one state and within one time limit."""
     with catalog.snapshot():
-        return handler(catalog, *given)
+        return function(catalog, *given)
 
 
 def _responses(endpoint: Endpoint) -> dict[int | str, dict[str, Any]]:

@@ -118,13 +118,9 @@ def attest(catalog: Catalog, request: Request, document: Any) -> Response:
     again returns the first.
     """
     read_query(request, ())
-    token = _bearer(request)
-    if token is None:
-        raise refusal("key.missing", "send the key as: Authorization: Bearer ki_…")
-    bounds = _bounds(request)
-    authenticate(catalog, token, Scope.ATTEST, clock=bounds["clock"])
     run, content = _about(catalog, document)
-    return _received(submit_attestation(catalog, run, content, token, **bounds))
+    sent = submit_attestation(catalog, run, content, _bearer(request) or "", **_bounds(request))
+    return _received(sent)
 
 
 def report(catalog: Catalog, request: Request, document: Any) -> Response:
@@ -135,14 +131,27 @@ def report(catalog: Catalog, request: Request, document: Any) -> Response:
     """
     read_query(request, ())
     token, bounds = _bearer(request), _bounds(request)
-    if token is not None:
-        authenticate(catalog, token, Scope.REPORT, clock=bounds["clock"])
     run, content = _about(catalog, document)
     if token is not None:
         return _received(submit_signed_report(catalog, run, content, token, **bounds))
     secret = server_secret(catalog.url.render_as_string(hide_password=True))
     reporter = anonymous_author(secret, client_of(request.scope), bounds["clock"]())
     return _received(submit_report(catalog, run, content, reporter=reporter, **bounds))
+
+
+def _admit_attester(catalog: Catalog, request: Request) -> None:
+    """Who sends an attestation has a key of scope ``attest``."""
+    token = _bearer(request)
+    if token is None:
+        raise refusal("key.missing", "send the key as: Authorization: Bearer ki_…")
+    authenticate(catalog, token, Scope.ATTEST, clock=_bounds(request)["clock"])
+
+
+def _admit_reporter(catalog: Catalog, request: Request) -> None:
+    """Who sends a report needs no key; one that is sent is good and of scope ``report``."""
+    token = _bearer(request)
+    if token is not None:
+        authenticate(catalog, token, Scope.REPORT, clock=_bounds(request)["clock"])
 
 
 def _list(
@@ -258,6 +267,7 @@ ENDPOINTS = (
         answer=Received,
         status=202,
         key="needed",
+        admit=_admit_attester,
         body={
             "schema": {"oneOf": [_schema("reproduction", Reproduction), _schema("note", Note)]},
             "example": ATTESTATION_EXAMPLE,
@@ -286,6 +296,7 @@ ENDPOINTS = (
         answer=Received,
         status=202,
         key="taken",
+        admit=_admit_reporter,
         body={"schema": _schema(None, Report), "example": REPORT_EXAMPLE},
         codes=(*KEY_CODES, *SENT_CODES),
         slow=True,
