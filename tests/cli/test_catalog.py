@@ -123,7 +123,8 @@ def test_lists_page_by_cursor(terminal: Terminal, database: Path) -> None:
     second = terminal.ki("runs", "--limit", "1", "--cursor", first["cursor"], "--json").data
     assert first["runs"][0]["digest"] != second["runs"][0]["digest"]
     assert terminal.ki("records", "--operation", "moe").status == 0
-    assert terminal.ki("runs", "--source", "nobody").status == 1
+    nobody = terminal.ki("runs", "--source", "nobody")
+    assert (nobody.status, nobody.out) == (1, "No run meets every filter.\n")
 
 
 def test_a_retraction_changes_the_answer_and_a_rebuild_does_not(

@@ -47,8 +47,11 @@ def test_a_dossier_says_withdrawn_and_why(catalog_url: str) -> None:
 def test_lists_exclusions_and_comparisons_accuse_only_the_other(catalog_url: str) -> None:
     with Catalog.create(catalog_url) as catalog:
         honest, other = withdraw(catalog)
-        listed = {one.digest: one.status for one in list_runs(catalog).runs}
-        assert listed == {honest: "withdrawn", other: HACK}
+        every = list_runs(catalog, status="any").runs
+        assert {one.digest: one.status for one in every} == {honest: "withdrawn", other: HACK}
+        usual = list_runs(catalog, operation=every[0].operation)
+        assert [one.digest for one in usual.runs] == [other]
+        assert [(one.status, one.runs) for one in usual.left_out] == [("withdrawn", 1)]
         (key,) = {row.cohort_key for row in catalog.runs().rows}
         excluded = [view_excluded(row) for row in catalog.excluded([str(key)])]
         reasons = {one.run: [reason.code for reason in one.reasons] for one in excluded}
@@ -91,3 +94,6 @@ def test_the_terminal_leads_with_the_reason(
         words = " ".join(terminal.ki("show", "run", honest, catalog=catalog).out.split())
         assert f"withdrawn: no number to rank. Retracted: {REASON}." in words
         assert "reward" not in words
+        assert "left out: 1 withdrawn; listed by --status withdrawn or" in terminal.ki(
+            "runs", catalog=catalog
+        ).out.replace("\n", " ")

@@ -81,9 +81,9 @@ class Client:
         oldest_first: bool = False,
         **filters: str | None,
     ) -> RunList:
-        """A page of runs.
+        """A page of runs; those that were aborted or withdrawn where ``status`` asks for them.
 
-        Filters: operation, gpu, source, project, implementation, workload, status.
+        Filters: operation, gpu, source, project, implementation, workload, status (or any).
         """
         return list_runs(
             self._catalog, cursor=cursor, limit=limit, oldest_first=oldest_first, **filters

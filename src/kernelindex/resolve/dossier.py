@@ -216,11 +216,23 @@ class RunLine(Part):
     doubts: tuple[DoubtRef, ...] = Field((), description="reasons to trust it less")
 
 
+class StatusCount(Part):
+    """How many runs have one status."""
+
+    status: str = Field(description="status as shown, such as aborted")
+    runs: int = Field(description="runs that have it")
+
+
 class RunList(Part):
     """One page of runs."""
 
     runs: tuple[RunLine, ...] = Field(description="runs, newest first")
     cursor: str | None = Field(None, description="asks for the next page")
+    left_out: tuple[StatusCount, ...] = Field(
+        (),
+        description="on a first page without a status: runs that meet the filters and are listed"
+        " only where their status, or any, is asked for",
+    )
 
 
 class ObjectDossier(Part):

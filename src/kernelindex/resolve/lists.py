@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kernelindex.errors import RequestError
 from kernelindex.registry.hardware import find_family, find_gpu, fold_name, gpu_names
-from kernelindex.resolve.dossier import RecordList, RunList
+from kernelindex.resolve.dossier import RecordList, RunList, StatusCount
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.operations import read_operation
 from kernelindex.resolve.problems import Problem, closest
@@ -27,6 +27,9 @@ class HardwareReads(Protocol):
 
 
 OBJECTS = ("implementation", "workload")
+ANY = "any"
+"""Asks for runs of every status."""
+ASKED_STATUSES = (*SHOWN_STATUSES, ANY)
 
 
 def list_runs(
@@ -39,13 +42,23 @@ def list_runs(
 ) -> RunList:
     """A page of runs, newest first.
 
-    Filters: operation, gpu, source, project, implementation, workload, status (as shown),
-    and any other of the catalog's under its name there.
+    Filters: operation, gpu, source, project, implementation, workload, status (as shown, or
+    ``any``), and any other of the catalog's under its name there. Without a status, what was
+    aborted or withdrawn tells nothing of what ran: it is left out, and counted on the first page.
     Raises RequestError where a name is unknown, NotFoundError where an id names nothing.
     """
     order = {"oldest_first": True} if oldest_first else {}
-    page = catalog.runs(_filters(catalog, filters), cursor=cursor, limit=limit, **order)
-    return RunList(runs=tuple(map(view_run_line, page.rows)), cursor=page.cursor)
+    chosen = _filters(catalog, filters)
+    usual = filters.get("status") is None
+    left_out = catalog.left_out_runs(chosen) if usual and cursor is None else ()
+    if usual:
+        chosen["listed"] = "always"
+    page = catalog.runs(chosen, cursor=cursor, limit=limit, **order)
+    return RunList(
+        runs=tuple(map(view_run_line, page.rows)),
+        cursor=page.cursor,
+        left_out=tuple(StatusCount(status=one.value, runs=one.count) for one in left_out),
+    )
 
 
 def list_records(
@@ -76,7 +89,8 @@ def _filters(catalog: Reads, asked: dict[str, str | None]) -> dict[str, str]:
         elif name == "gpu":
             found |= gpu_filter(catalog, value)
         elif name == "status":
-            found[name] = _status(value)
+            status = _status(value)
+            found |= {} if status == ANY else {name: status}
         elif name in OBJECTS:
             found[name] = locate(catalog, name, value).digest
         else:
@@ -129,12 +143,12 @@ def _of_products(measured: Sequence[HardwareRow], value: str, ids: Sequence[str]
 
 
 def _status(value: str) -> str:
-    """A status as runs are shown by it; a blank is as good as an underscore."""
+    """A status as runs are shown by it, or any; a blank is as good as an underscore."""
     status = value.strip().casefold().replace(" ", "_")
-    if status in SHOWN_STATUSES:
+    if status in ASKED_STATUSES:
         return status
-    wanted = f"one of {', '.join(SHOWN_STATUSES)}"
-    near = closest(status, SHOWN_STATUSES)
+    wanted = f"one of {', '.join(ASKED_STATUSES)}"
+    near = closest(status, ASKED_STATUSES)
     raise _refused(Problem.of("request.parameter_invalid", "status", value, wanted, near))
 
 

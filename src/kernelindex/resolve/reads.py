@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         CohortRow,
         EntryRow,
         ExcludedRow,
+        FacetCount,
         Found,
         HardwareRow,
         OperationRow,
@@ -36,6 +37,8 @@ class Reads(Protocol):
     def documents(self, digests: Iterable[str]) -> Mapping[str, dict[str, Any]]: ...
 
     def run(self, digest: str) -> RunRow | None: ...
+
+    def left_out_runs(self, filters: dict[str, str] | None = None) -> Sequence[FacetCount]: ...
 
     def facts(self, digests: Iterable[str]) -> Mapping[str, RunFacts]: ...
 

@@ -11,6 +11,7 @@ import pytest
 from kernelindex.resolve import ask_text
 from kernelindex.resolve.group import show_group
 from tests.support import shipped
+from tests.web.pages.reading import links_of
 
 
 @cache
@@ -65,6 +66,42 @@ def test_runs_are_filtered_and_counted_by_the_status_they_are_shown_by() -> None
     assert [digest[7:15] in found.text for digest in shipped.withdrawn()] == [True, True]
     accused = site.get("/runs?status=suspected_reward_hack").text
     assert not any(digest[7:15] in accused for digest in shipped.withdrawn())
+
+
+def test_runs_open_with_what_was_measured_and_count_the_rest() -> None:
+    site = shipped.client()
+    first = site.get("/runs").text
+    links = links_of(first.split("Left out", 1)[1])
+    assert links["36 aborted"] == "/runs?status=aborted"
+    assert links["2 withdrawn"] == "/runs?status=withdrawn"
+    assert "Left out" not in site.get(links["List all"]).text
+    nothing = site.get(f"/runs?implementation={implementation_of_aborted()}").text
+    assert links_of(nothing)["6 aborted"].endswith("&status=aborted")
+    assert "No run meets every filter." in nothing
+
+
+def implementation_of_aborted() -> str:
+    """One that has no run but six aborted ones."""
+    runs = shipped.all_runs()
+    named = [(str(row.implementation["digest"]), row.status) for row in runs]
+    measured = {digest for digest, status in named if status != "aborted"}
+    return next(digest for digest, _ in named if digest not in measured)
+
+
+def test_the_api_lists_what_was_cut_short_where_it_is_asked_for() -> None:
+    site = shipped.client()
+    usual = site.get("/api/v1/runs?limit=500").json()
+    fallen = {*shipped.aborted(), *shipped.withdrawn()}
+    every = {row.digest for row in shipped.all_runs()}
+    assert {one["digest"] for one in usual["runs"]} == every - fallen
+    counts = [{"status": "aborted", "runs": 36}, {"status": "withdrawn", "runs": 2}]
+    assert usual["left_out"] == counts
+    listed = site.get("/api/v1/runs?limit=500&status=any").json()
+    assert ({one["digest"] for one in listed["runs"]}, listed["left_out"]) == (every, [])
+    page = site.get("/api/v1/runs?limit=1&gpu=H100").json()
+    assert page["left_out"] == []
+    after = site.get(f"/api/v1/runs?limit=1&gpu=H100&cursor={page['cursor']}").json()
+    assert len(after["runs"]) == 1
 
 
 def test_the_api_filters_by_the_shown_status_and_says_so() -> None:

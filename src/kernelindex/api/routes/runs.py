@@ -13,10 +13,9 @@ from kernelindex.api.routes.manifests import MANIFEST_SCHEMA
 from kernelindex.errors import NotFoundError
 from kernelindex.manifests import canonical
 from kernelindex.resolve.dossier import RunDossier, RunList
-from kernelindex.resolve.lists import list_runs
+from kernelindex.resolve.lists import ASKED_STATUSES, list_runs
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.show import show_run
-from kernelindex.resolve.withdrawn import SHOWN_STATUSES
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -33,8 +32,10 @@ FILTERS = (
     Parameter(name="workload", text="workload: alias, slug or digest"),
     Parameter(
         name="status",
-        text="status as shown: what did not pass and was retracted is `withdrawn`",
-        choices=SHOWN_STATUSES,
+        text="status as shown: what did not pass and was retracted is `withdrawn`. Without it"
+        " runs that were aborted or withdrawn are left out and counted in `left_out`; `any` lists"
+        " every run",
+        choices=ASKED_STATUSES,
     ),
 )
 LISTED = (*FILTERS, CURSOR, limit_parameter(25))
@@ -52,7 +53,10 @@ NAME_CODES = (
 
 
 def runs(catalog: Catalog, request: Request) -> Response:
-    """Runs newest first, failed and superseded ones too, as `ki runs` lists them."""
+    """Runs newest first, failed and superseded ones too, as `ki runs` lists them.
+
+    What was aborted or withdrawn is listed where `status` asks for it.
+    """
     values = read_query(request, LISTED)
     return reply(request, list_runs(catalog, **values))
 

@@ -21,7 +21,7 @@ from kernelindex.cli.options import (
 @click.option("--project", metavar="SLUG", help="Project of the implementation.")
 @click.option("--implementation", metavar="ID", help="Implementation: alias, slug or digest.")
 @click.option("--workload", metavar="ID", help="Workload: alias, slug or digest.")
-@click.option("--status", metavar="NAME", help="Status as shown, such as passed or withdrawn.")
+@click.option("--status", metavar="NAME", help="Status as shown, such as aborted; any for all.")
 @click.option("--cursor", metavar="TEXT", help="Where the previous page ended.")
 @limit_option(25)
 @click.option("--oldest-first", is_flag=True, help="Oldest first; else newest first.")
@@ -37,7 +37,10 @@ def command(
     as_json: bool,
     **filters: str | None,
 ) -> int:
-    """List runs, newest first; failed and superseded ones too, with their status."""
+    """List runs, newest first; failed and superseded ones too, with their status.
+
+    What was aborted or withdrawn is counted, and listed where --status asks for it.
+    """
     from kernelindex.resolve.lists import list_runs
 
     found = list_runs(
@@ -46,10 +49,10 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        from kernelindex.cli.render.lists import print_run_lines
+        from kernelindex.cli.render.lists import print_run_list
         from kernelindex.cli.terminal import show
 
-        show(lambda screen: print_run_lines(screen, found.runs))
+        show(lambda screen: print_run_list(screen, found))
         if found.cursor:
             click.echo(f"\nmore: --cursor {found.cursor}")
     return OK if found.runs else FAILED

@@ -18,9 +18,21 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from kernelindex.resolve.dossier import Comparison, RecordLine, RunLine
+    from kernelindex.resolve.dossier import Comparison, RecordLine, RunLine, RunList
 
 WIDE = 110
+
+
+def print_run_list(console: Console, found: RunList) -> None:
+    """A page of runs, and how many were left out."""
+    if found.runs:
+        print_run_lines(console, found.runs)
+    else:
+        console.print("No run meets every filter.")
+    if found.left_out:
+        said = ", ".join(f"{one.runs:,} {one.status}" for one in found.left_out)
+        asked = " or ".join(f"--status {one}" for one in (found.left_out[0].status, "any"))
+        console.print(f"\nleft out: {said}; listed by {asked}")
 
 
 def print_run_lines(console: Console, runs: Sequence[RunLine]) -> None:
@@ -54,6 +66,9 @@ def print_run_lines(console: Console, runs: Sequence[RunLine]) -> None:
 
 def print_records(console: Console, records: Sequence[RecordLine]) -> None:
     """Changes of leader, newest first."""
+    if not records:
+        console.print("No change of leader meets every filter.")
+        return
     columns = (
         Column("date"),
         Column("run"),

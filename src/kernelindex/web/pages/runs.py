@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from kernelindex.resolve.lists import list_runs
+from kernelindex.resolve.lists import ANY, list_runs
 from kernelindex.resolve.withdrawn import SHOWN_STATUSES
 from kernelindex.web.context import told
 from kernelindex.web.gpu_names import GPU, gpu_choice
@@ -15,6 +15,7 @@ from kernelindex.web.listing import (
     Asked,
     Filter,
     ListPage,
+    Option,
     choice,
     facet_options,
     list_fields,
@@ -41,7 +42,17 @@ FACETS = {
 """Filters with a choice, and the facet of the catalog that each is of."""
 KNOWN = {"status": SHOWN_STATUSES}
 """Values that may be asked for though no run has them."""
+UNASKED = "measured or failed"
+"""What the filter of statuses is called where none is asked for."""
 TYPED = ("operation", "project", "implementation", "workload")
+
+
+@dataclass(frozen=True, slots=True)
+class StatusLink:
+    """Runs of one status that the list leaves out."""
+
+    label: str = field(metadata=told("how many, and their status"))
+    href: str = field(metadata=told("the list of them"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +62,10 @@ class RunsPage(ListPage):
     template: ClassVar[str] = "runs.html"
 
     runs: tuple[RunLine, ...] = field(metadata=told("runs in order"))
+    left_out: tuple[StatusLink, ...] = field(
+        metadata=told("what is left out where no status is asked for; on the first page")
+    )
+    every: str = field(metadata=told("address of the list with nothing left out"))
     total: int = field(metadata=told("runs in the catalog"))
 
 
@@ -58,7 +73,8 @@ def runs(catalog: Catalog, request: Request) -> RunsPage:
     """Runs by operation, GPU, pass, source, status, metric, project and implementation."""
     asked = read_asked(request, filters=(GPU, *FACETS, *TYPED), sorts=SORTS)
     facets = catalog.facets()
-    filters = _filters(catalog, asked, facets)
+    total = sum(item.count for item in facets if item.facet == "status")
+    filters = _filters(catalog, asked, facets, total)
     found = list_runs(
         catalog,
         cursor=asked.cursor,
@@ -66,28 +82,34 @@ def runs(catalog: Catalog, request: Request) -> RunsPage:
         oldest_first=asked.sort == "oldest",
         **{FACETS.get(name, name): value for name, value in asked.values.items()},
     )
-    total = sum(item.count for item in facets if item.facet == "status")
     return RunsPage(
         title="Runs",
         description=f"{total:,} benchmark runs of GPU kernels.",
         section="",
         json_path="/api/v1/runs",
         runs=found.runs,
+        left_out=tuple(
+            StatusLink(f"{one.runs:,} {one.status}", asked.link(status=one.status))
+            for one in found.left_out
+        ),
+        every=asked.link(status=ANY),
         total=total,
         **list_fields(asked, filters, found.cursor),
     )
 
 
-def _filters(catalog: Catalog, asked: Asked, facets: Sequence[FacetCount]) -> list[Filter]:
+def _filters(
+    catalog: Catalog, asked: Asked, facets: Sequence[FacetCount], total: int
+) -> list[Filter]:
     labels = {row.id: row.label for row in catalog.hardware()}
     gpus = facet_options(facets, "hardware", labels)
-    chosen = [
-        choice(
-            asked, name, name.capitalize(), facet_options(facets, facet), known=KNOWN.get(name, ())
-        )
-        for name, facet in FACETS.items()
-    ]
-    chosen.insert(0, gpu_choice(catalog, asked, gpus))
+    chosen = [gpu_choice(catalog, asked, gpus)]
+    for name, facet in FACETS.items():
+        options = facet_options(facets, facet)
+        label, known, unasked = name.capitalize(), KNOWN.get(name, ()), "any"
+        if name == "status":
+            options, unasked = (Option(ANY, f"any ({total:,})"), *options), UNASKED
+        chosen.append(choice(asked, name, label, options, known=known, anything=unasked))
     typed = [
         words(asked, "operation", "Operation", "rms-norm"),
         words(asked, "project", "Project", "liger-kernel"),
