@@ -9,7 +9,7 @@ import pytest
 
 from kernelindex.web.charts.chart import NARROW, Chart
 from kernelindex.web.charts.looks import LOOKS
-from kernelindex.web.charts.render import Renderer, RenderError, pin_widths
+from kernelindex.web.charts.render import Renderer, RenderError, settle_texts
 from kernelindex.web.charts.text import text_width
 from tests.web.charts.factories import (
     HOSTILE,
@@ -81,10 +81,22 @@ def test_texts_keep_their_width_in_any_font(renderer: Renderer) -> None:
 
 def test_a_text_of_unknown_width_is_left_alone() -> None:
     told = '<text font-size="12px">Ядро</text><text font-size="12px">a &amp; b</text>'
-    pinned = pin_widths(told)
+    pinned = settle_texts(told)
     assert pinned.startswith('<text font-size="12px">Ядро</text>')
     fixed = f'textLength="{text_width("a & b", 12):.1f}" lengthAdjust="spacingAndGlyphs"'
     assert f"{fixed}>a &amp; b</text>" in pinned
+
+
+def test_a_cut_name_is_whole_in_its_title(renderer: Renderer) -> None:
+    name = 'torch <b>grouped_mm</b> & "hand-written" backward, long'
+    for look in LOOKS:
+        root = ET.fromstring(renderer.draw(draw_cohort(cohort(entry(name), LIGER)), look))
+        told = {one.text: one.findtext(f"{SVG}title") for one in root.iter(f"{SVG}text")}
+        assert [(text, full) for text, full in told.items() if full] == [
+            ('torch <b>grouped_mm</b> & "hand…', name)
+        ]
+        assert told["Liger fused MoE"] is None
+        assert not any("aria-label" in one.attrib for one in root.iter(f"{SVG}text"))
 
 
 def test_dark_differs_in_colour_only(renderer: Renderer) -> None:

@@ -12,6 +12,7 @@ from kernelindex.web.charts.layers import (
     Row,
     dots,
     layer,
+    names,
     px,
     segment,
     segments,
@@ -19,7 +20,8 @@ from kernelindex.web.charts.layers import (
     texts,
 )
 from kernelindex.web.charts.scales import Extent, value_channel
-from kernelindex.web.charts.text import FALLBACK, fit_text, text_width
+from kernelindex.web.charts.text import FALLBACK, clean_text, text_width
+from kernelindex.web.charts.widest import fit_widest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from kernelindex.web.charts.cohort import CohortEntry
 
 RANK_ROOM = 34
-NAME_ROOM = 232
+NAME_ROOM = 264
 VALUE_ROOM = 84
 RATIO_ROOM = 54
 CONTROLLED = frozenset({"verified", "replicated"})
@@ -194,8 +196,7 @@ def _dots(
 
 
 def _names(shown: Sequence[CohortEntry], layout: Layout) -> list[Layer]:
-    names: dict[str, list[Row]] = {"name": [], "name-lead": []}
-    details = []
+    said: dict[str, list[Row]] = {"name": [], "name-lead": [], "detail": []}
     ranks = []
     x = layout.edge + RANK_ROOM
     room = NAME_ROOM
@@ -203,16 +204,20 @@ def _names(shown: Sequence[CohortEntry], layout: Layout) -> list[Layer]:
         room = layout.width - RANK_ROOM - 104
     for row, entry in enumerate(shown):
         y = layout.name_y(row)
+        name = fit_widest(entry.name, room, 12.0, bold=entry.leads)
         style = "name-lead" if entry.leads else "name"
-        name = fit_text(entry.name, room, 12.0, bold=entry.leads)
-        names[style].append(text_row(x, y, name))
-        detail = fit_text(
-            " · ".join(part for part in (entry.level, entry.version) if part), room, 10.5
-        )
-        details.append(text_row(x, y + 15, detail))
+        said[style].append(_name_row(x, y, name, entry.name))
+        detail = " · ".join(part for part in (entry.level, entry.version) if part)
+        said["detail"].append(_name_row(x, y + 15, fit_widest(detail, room, 10.5), detail))
         ranks.append(text_row(layout.edge, y, rank_text(entry, shown, layout.left_out)))
-    found = [texts(style, rows) for style, rows in names.items() if rows]
-    return [*found, texts("detail", details), texts("detail", ranks)]
+    found = [one for style, rows in said.items() for one in names(style, rows)]
+    return [*found, texts("detail", ranks)]
+
+
+def _name_row(x: float, y: float, shown: str, full: str) -> Row:
+    """A row for ``names``, with the whole text where it was cut."""
+    row, whole = text_row(x, y, shown), clean_text(full)
+    return row if shown == whole else {**row, "full": whole}
 
 
 def rank_text(entry: CohortEntry, shown: Sequence[CohortEntry], left_out: int = 0) -> str:

@@ -90,6 +90,17 @@ def texts(style: str, rows: Sequence[Row], align: str = "left", **more: Any) -> 
     )
 
 
+def names(style: str, rows: Sequence[Row]) -> list[Layer]:
+    """Texts that may be cut; those with a ``full`` text beside it get it as their title."""
+    whole = [row for row in rows if "full" not in row]
+    cut = [row for row in rows if "full" in row]
+    found = [texts(style, whole)] if whole else []
+    if cut:
+        full = {"field": "full", "type": "nominal"}
+        found.append(texts(style, cut, description=full, mark_aria=True))
+    return found
+
+
 def segments(style: str, rows: Sequence[Row], **more: Any) -> Layer:
     """Straight lines from (x, y) to (x2, y2) in pixels."""
     return layer(

@@ -32,6 +32,7 @@ TIME_LIMIT_S = 10.0
 MAX_IMAGE_BYTES = 8 * 2**20
 PNG_SCALE = 2.0
 _TEXT = re.compile(r"<text(?P<attributes>[^<>]*)>(?P<said>[^<>]*)</text>")
+_FULL = re.compile(r' aria-label="(?P<full>[^"]*)" role="[^"]*" aria-roledescription="[^"]*"')
 _SIZE = re.compile(r'font-size="([0-9.]+)px"')
 _WORKER = Path(__file__).with_name("worker.py")
 _TRIES = 2
@@ -88,7 +89,7 @@ class Renderer:
         request = {"what": form, "spec": painted, "config": config, "vl_version": VEGA_LITE}
         body = self.ask({**request, "scale": PNG_SCALE})
         return (
-            describe_svg(pin_widths(body.decode()), chart.title, chart.alt, chart.digest)
+            describe_svg(settle_texts(body.decode()), chart.title, chart.alt, chart.digest)
             if (form == "svg")
             else body
         )
@@ -196,23 +197,32 @@ def _late(limit_s: float) -> str:
     return f"the chart was not drawn within {limit_s:g} s; ask again later or read its data as CSV"
 
 
-def pin_widths(svg: str) -> str:
+def settle_texts(svg: str) -> str:
     """Texts told how wide they are, so that a reader's other font moves nothing.
 
     Letters of a wider font are drawn narrower; closer together they would run into each other.
-    Only those whose every character has a known width.
+    Only those whose every character has a known width. A text that was cut, which the
+    renderer describes in an attribute, gets its whole as a title, which viewers show.
     """
-    return _TEXT.sub(_pinned, svg)
+    return _TEXT.sub(_settled, svg)
 
 
-def _pinned(match: re.Match[str]) -> str:
+def _settled(match: re.Match[str]) -> str:
+    attributes = match["attributes"]
+    full = _FULL.search(attributes)
+    title = f"<title>{full['full']}</title>" if full else ""
+    attributes = _FULL.sub("", attributes)
+    return f"<text{attributes}{_length(match)}>{match['said']}{title}</text>"
+
+
+def _length(match: re.Match[str]) -> str:
+    """The attributes that state how wide a text is, where that is known."""
     said, attributes = unescape(match["said"]), match["attributes"]
     size = _SIZE.search(attributes)
     if size is None or not said or not has_known_width(said):
-        return match[0]
+        return ""
     width = text_width(said, float(size[1]), bold='font-weight="bold"' in attributes)
-    fixed = f'textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
-    return f"<text{attributes} {fixed}>{match['said']}</text>"
+    return f' textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
 
 
 def describe_svg(svg: str, title: str, alt: str, digest: str) -> bytes:

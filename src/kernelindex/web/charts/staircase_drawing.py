@@ -22,6 +22,7 @@ from kernelindex.web.charts.layers import (
 )
 from kernelindex.web.charts.scales import Extent, ticks, value_extent
 from kernelindex.web.charts.text import fit_text, text_width
+from kernelindex.web.charts.widest import fit_widest, widest_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,8 +172,8 @@ class Drawing:
         for place, (number, span) in enumerate(self.listed):
             y = self.height + AXIS_ROOM + LIST_LINE * place + 6
             value = self.scale.with_unit(span.value)
-            room = end - names_at - text_width(value, 11.0) - 18
-            name = fit_text(f"{span.name}{self._ending(span)}", room, 11.0, bold=span.is_open)
+            room = end - names_at - widest_width(value, 11.0) - 18
+            name = fit_widest(f"{span.name}{self._ending(span)}", room, 11.0, bold=span.is_open)
             date_said = "" if self.frame.is_narrow else span.start.isoformat()
             rows["note"] += [text_row(edge, y, str(number)), text_row(edge + 26, y, date_said)]
             rows["label-lead" if span.is_open else "label"].append(text_row(names_at, y, name))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kernelindex.text import show_hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 ELLIPSIS = "…"
@@ -123,7 +123,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 def has_known_width(text: str) -> bool:
     """Whether the width of every character is known and not merely estimated."""
-    return all(_known_advance(character, _WIDTHS) is not None for character in text)
+    return all(known_advance(character, _WIDTHS) is not None for character in text)
 
 
 def narrowest_room(width: float, *, bold: bool = False) -> float:
@@ -136,11 +136,11 @@ def narrowest_room(width: float, *, bold: bool = False) -> float:
 
 
 def _advance(character: str, table: Mapping[str, int]) -> int:
-    known = _known_advance(character, table)
+    known = known_advance(character, table)
     return _EM_OTHER if known is None else known
 
 
-def _known_advance(character: str, table: Mapping[str, int]) -> int | None:
+def known_advance(character: str, table: Mapping[str, int]) -> int | None:
     """A letter with marks is as wide as without; an East Asian wide one fills its em."""
     width = table.get(character)
     if width is not None:
@@ -154,13 +154,18 @@ def _known_advance(character: str, table: Mapping[str, int]) -> int | None:
 
 def fit_text(text: str, width: float, size: float, *, bold: bool = False) -> str:
     """``text`` cleaned, and cut with an ellipsis where it would be wider than ``width``."""
+    return cut_text(text, lambda said: text_width(said, size, bold=bold) <= width)
+
+
+def cut_text(text: str, fits: Callable[[str], bool]) -> str:
+    """``text`` cleaned, and cut with an ellipsis to what ``fits``; a shorter text fits too."""
     cleaned = clean_text(text)
-    if text_width(cleaned, size, bold=bold) <= width:
+    if fits(cleaned):
         return cleaned
     low, high = 0, len(cleaned)
     while low < high:
         middle = (low + high + 1) // 2
-        if text_width(cleaned[:middle] + ELLIPSIS, size, bold=bold) <= width:
+        if fits(cleaned[:middle] + ELLIPSIS):
             low = middle
         else:
             high = middle - 1
