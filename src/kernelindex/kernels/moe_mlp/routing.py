@@ -35,7 +35,7 @@ class Layout:
     @property
     def index_size(self) -> int:
         """int32 elements of the index buffer."""
-        return _up16(self.rows) + _up16(self.slots) + 6 * self.tiles + 16 + 2 * self.experts
+        return _up16(self.rows) + _up16(self.slots) + 7 * self.tiles + 16 + 2 * self.experts
 
 
 def plan_layout(shape: Shape, block_rows: int, align: int) -> Layout:
@@ -52,8 +52,10 @@ class Routing:
 
     row_token   int32 [rows]           token of each row; padding is not written
     slot_row    int32 [T * K]          row of each token-expert pair
-    tiles       int32 [6 * tiles + 1]  expert, first row, end row of each slot's tile; the same of
-                                       a half tile that shares it, end 0 for none; number of slots
+    tiles       int32 [6 * tiles + 2]  expert, first row, end row of each slot's tile; the same of
+                                       a half tile that shares it, end 0 for none; number of slots;
+                                       0, where F2 counts the items it has begun
+    done        int32 [tiles]          0, where F1 counts the pieces of a slot it has written
     bounds      int32 [2, E]           first and end row of each expert
     row_weight  fp32  [rows]           router weight of each row
     """
@@ -63,6 +65,7 @@ class Routing:
     row_token: torch.Tensor
     slot_row: torch.Tensor
     tiles: torch.Tensor
+    done: torch.Tensor
     bounds: torch.Tensor
     row_weight: torch.Tensor
 
@@ -72,7 +75,9 @@ def view_routing(layout: Layout, index: torch.Tensor, row_weight: torch.Tensor) 
     a = _up16(layout.rows)
     b = a + _up16(layout.slots)
     c = b + 6 * layout.tiles + 16
-    return Routing(layout, index, index[:a], index[a:b], index[b:c], index[c:], row_weight)
+    d = c + layout.tiles
+    parts = (index[:a], index[a:b], index[b:c], index[c:d], index[d:])
+    return Routing(layout, index, *parts, row_weight)
 
 
 def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout) -> Routing:
@@ -89,6 +94,7 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
         row_weight,
         routing.slot_row,
         routing.tiles,
+        routing.done,
         routing.bounds,
     )
     axes = (layout.slots, top_k, layout.tiles)

@@ -28,7 +28,9 @@ def _place(i, mask, e, rank, base, weights, row_token, row_weight, slot_row, top
 
 
 @triton.jit
-def _list_tiles(tiles, cap, total, start, ex, first, stride, BM: tl.constexpr, ALIGN: tl.constexpr):
+def _list_tiles(
+    tiles, done, cap, total, start, ex, first, stride, BM: tl.constexpr, ALIGN: tl.constexpr
+):
     """Writes the tiles this program owns, `[A | B]`; B is the second half tile of a slot, if any.
 
     With segments of half tiles, an expert's last tile can be a half one. Two of them, of
@@ -56,6 +58,7 @@ def _list_tiles(tiles, cap, total, start, ex, first, stride, BM: tl.constexpr, A
         row = _pick(partner, ex, start + whole * BM)
         end = tl.where(paired, _pick(partner, ex, start + total), 0)
         _store_tile(tiles + 3 * cap, cap, j, j < n, partner, row, end)
+        tl.store(done + j, 0)
     return n
 
 
@@ -93,6 +96,7 @@ def place_kernel(
     row_weight,
     slot_row,
     tiles,
+    done,
     bounds,
     slots,
     top_k,
@@ -121,9 +125,10 @@ def place_kernel(
     e = tl.load(index + i, mask=mask, other=0).to(tl.int32)
     r = tl.load(rank + i, mask=mask, other=0)
     _place(i, mask, e, r, start + before, weights, row_token, row_weight, slot_row, top_k)
-    n = _list_tiles(tiles, cap, total, start, ex, pid * 16, chunks * 16, BLOCK_ROWS, ALIGN)
+    n = _list_tiles(tiles, done, cap, total, start, ex, pid * 16, chunks * 16, BLOCK_ROWS, ALIGN)
     if pid == 0:
         tl.store(tiles + 6 * cap, n)
+        tl.store(tiles + 6 * cap + 1, 0)
         tl.store(bounds + ex, start, mask=ex < E)
         tl.store(bounds + E + ex, start + total, mask=ex < E)
 
@@ -136,6 +141,7 @@ def route_kernel(
     row_weight,
     slot_row,
     tiles,
+    done,
     bounds,
     slots,
     top_k,
@@ -162,7 +168,8 @@ def route_kernel(
         e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
         r, run = _rank(e, ex, run)
         _place(i, mask, e, r, start, weights, row_token, row_weight, slot_row, top_k)
-    n = _list_tiles(tiles, cap, total, start, ex, 0, 16, BLOCK_ROWS, ALIGN)
+    n = _list_tiles(tiles, done, cap, total, start, ex, 0, 16, BLOCK_ROWS, ALIGN)
     tl.store(tiles + 6 * cap, n)
+    tl.store(tiles + 6 * cap + 1, 0)
     tl.store(bounds + ex, start, mask=ex < E)
     tl.store(bounds + E + ex, start + total, mask=ex < E)

@@ -12,7 +12,9 @@ FLOPs 2 * rows * N * K; bytes (rows * K + E * N * K + rows * N) elements.
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
+from triton.language.extra.cuda import gdc_wait
 
+from .chain import await_pieces, new_queue, receive, take
 from .ring import (
     drain,
     load_parts,
@@ -62,21 +64,40 @@ def gemm_fill(
 
 @gluon.jit
 def gemm_load(
-    a, w, tiles, cap, ring, N: gl.constexpr, K: gl.constexpr, S: gl.constexpr, TRANS: gl.constexpr
+    a,
+    w,
+    tiles,
+    cap,
+    done,
+    queue,
+    ring,
+    N: gl.constexpr,
+    K: gl.constexpr,
+    S: gl.constexpr,
+    TRANS: gl.constexpr,
+    CHAINED: gl.constexpr,
 ):
     NT: gl.constexpr = N // 256
     n_items = gl.load(tiles + 6 * cap) * NT
-    step = gl.num_programs(0)
-    e1, row1, _end = load_tile(tiles, cap, slot_at(gl.program_id(0), n_items, NT), 0)
+    counter = tiles + 6 * cap + 1
+    t = take(counter, queue, 0) if CHAINED else gl.program_id(0)
+    e1, row1, _end = load_tile(tiles, cap, slot_at(t, n_items, NT), 0)
     it = 0
-    for t in range(gl.program_id(0), n_items, step):
+    i = 1
+    while t < n_items:
         e, row = e1, row1
         parts = load_parts(tiles, cap, t // NT)
-        e1, row1, _end = load_tile(tiles, cap, slot_at(t + step, n_items, NT), 0)
-        it = gemm_fill(it, a, w, row, e, (t % NT) * 256, ring, N, K, S, TRANS)
+        n0 = (t % NT) * 256
+        after = take(counter, queue, i) if CHAINED else t + gl.num_programs(0)
+        e1, row1, _end = load_tile(tiles, cap, slot_at(after, n_items, NT), 0)
+        if CHAINED:
+            await_pieces(done, t // NT, K // 64)
+        it = gemm_fill(it, a, w, row, e, n0, ring, N, K, S, TRANS)
         if parts > 1:
             e, row, _end = load_tile(tiles, cap, t // NT, 1)
-            it = gemm_fill(it, a, w, row, e, (t % NT) * 256, ring, N, K, S, TRANS)
+            it = gemm_fill(it, a, w, row, e, n0, ring, N, K, S, TRANS)
+        t = after
+        i += 1
 
 
 @gluon.jit
@@ -98,12 +119,14 @@ def gemm_math(
     y,
     tiles,
     cap,
+    queue,
     ring,
     y_bufs,
     N: gl.constexpr,
     K: gl.constexpr,
     S: gl.constexpr,
     TRANS: gl.constexpr,
+    CHAINED: gl.constexpr,
 ):
     _a_bufs, _b_bufs, full, empty = ring
     KI: gl.constexpr = K // 64
@@ -117,7 +140,9 @@ def gemm_math(
     it = 0
     old_row = -1
     old_col = 0
-    for t in range(gl.program_id(0), n_items, gl.num_programs(0)):
+    t = receive(queue, 0) if CHAINED else gl.program_id(0)
+    i = 1
+    while t < n_items:
         for part in range(load_parts(tiles, cap, t // NT)):
             _e, row, end = load_tile(tiles, cap, t // NT, part)
             row += WG * 64
@@ -136,6 +161,8 @@ def gemm_math(
             else:
                 drain(full, empty, it, KI, S)
             it += KI
+        t = receive(queue, i) if CHAINED else t + gl.num_programs(0)
+        i += 1
     if old_row >= 0:
         put_row(y, y_bufs, WG, (p0, p1, p2, p3), old_row, old_col)
     tma.store_wait(0)
@@ -148,10 +175,12 @@ def gemm_kernel(
     y,
     tiles,
     cap,
+    done,
     N: gl.constexpr,
     K: gl.constexpr,
     S: gl.constexpr,
     TRANS: gl.constexpr,
+    CHAINED: gl.constexpr,
     MATH_REGS: gl.constexpr,
     LOAD_REGS: gl.constexpr,
 ):
@@ -161,12 +190,18 @@ def gemm_kernel(
     y_bufs = gl.allocate_shared_memory(y.dtype, [4, 64, 64], y.layout)
     full, empty = new_barriers(S, False)
     ring = (a_bufs, b_bufs, full, empty)
+    queue = new_queue()
+    if CHAINED:
+        # F1 read what F0 wrote before it counted a piece, so F0's tables can be read after that.
+        await_pieces(done, 0, K // 64)
     gl.warp_specialize(
         [
-            (gemm_math, (0, y, tiles, cap, ring, y_bufs, N, K, S, TRANS)),
-            (gemm_math, (1, y, tiles, cap, ring, y_bufs, N, K, S, TRANS)),
-            (gemm_load, (a, w, tiles, cap, ring, N, K, S, TRANS)),
+            (gemm_math, (0, y, tiles, cap, queue, ring, y_bufs, N, K, S, TRANS, CHAINED)),
+            (gemm_math, (1, y, tiles, cap, queue, ring, y_bufs, N, K, S, TRANS, CHAINED)),
+            (gemm_load, (a, w, tiles, cap, done, queue, ring, N, K, S, TRANS, CHAINED)),
         ],
         [4, 4],
         [MATH_REGS, LOAD_REGS],
     )
+    if CHAINED:
+        gdc_wait()  # the next kernel waits for this one alone: F1 is over too by then

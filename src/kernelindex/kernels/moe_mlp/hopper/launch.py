@@ -58,7 +58,8 @@ class HopperEngine:
         _up.up_kernel[(_programs(x.device),)](
             x, r.row_token, r.row_weight, _map(w, 128, 64),
             _map(h if save else act, 64, 64), _map(act, 64, 64),
-            r.tiles, r.layout.tiles, H=x.shape[1], I=act.shape[1], SAVE_H=save, **RING,
+            r.tiles, r.layout.tiles, r.done,
+            H=x.shape[1], I=act.shape[1], SAVE_H=save, **RING,
         )  # fmt: skip
 
     def gemm(
@@ -67,8 +68,8 @@ class HopperEngine:
         """F2 (trans) or B2 into y [rows, N]."""
         box = (256, 64) if trans else (64, 256)
         _gemm.gemm_kernel[(_programs(a.device),)](
-            _map(a, 128, 64), _map(w, *box), _map(y, 64, 64), r.tiles, r.layout.tiles,
-            N=y.shape[1], K=a.shape[1], TRANS=trans, **RING,
+            _map(a, 128, 64), _map(w, *box), _map(y, 64, 64), r.tiles, r.layout.tiles, r.done,
+            N=y.shape[1], K=a.shape[1], TRANS=trans, CHAINED=trans, launch_pdl=trans, **RING,
         )  # fmt: skip
 
     def down_grad(

@@ -15,7 +15,9 @@ FLOPs 4 * rows * H * I; bytes x + gate_up + rows * 3I elements.
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
+from triton.language.extra.cuda import gdc_launch_dependents
 
+from .chain import settle
 from .ring import (
     async_copy,
     drain,
@@ -106,6 +108,16 @@ def up_step(acc, ring, it, S: gl.constexpr, WG: gl.constexpr):
 
 
 @gluon.jit
+def up_steps(acc, ring, it, first, end, S: gl.constexpr, WG: gl.constexpr):
+    """The products of stages `first` to `end` of a tile; each frees the stage before it."""
+    _a_bufs, _b_bufs, _full, empty = ring
+    for k in range(first, end):
+        acc = up_step(acc, ring, it + k, S, WG)
+        mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
+    return acc
+
+
+@gluon.jit
 def put_h(h, y_bufs, WG: gl.constexpr, values, row, col, I: gl.constexpr):
     """Writes 128 gate and 128 up columns through the consumer's two buffers."""
     g0, g1, u0, u1 = values
@@ -123,6 +135,7 @@ def up_math(
     act,
     tiles,
     cap,
+    done,
     ring,
     y_bufs,
     H: gl.constexpr,
@@ -142,6 +155,7 @@ def up_math(
     it = 0
     old_row = -1
     old_col = 0
+    written = -1  # slot whose piece is on its way and not counted yet
     for t in range(gl.program_id(0), n_items, gl.num_programs(0)):
         for part in range(load_parts(tiles, cap, t // NT)):
             _e, row, end = load_tile(tiles, cap, t // NT, part)
@@ -152,9 +166,10 @@ def up_math(
                 if SAVE_H:  # noqa: SIM102  (a constant, then a value)
                     if old_row >= 0:
                         put_h(h, y_bufs, WG, (g0, g1, u0, u1), old_row, old_col, I)
-                for k in range(1, KI):
-                    acc = up_step(acc, ring, it + k, S, WG)
-                    mbarrier.arrive(empty.index((it + k + S - 1) % S), count=1)
+                acc = up_steps(acc, ring, it, 1, S, S, WG)
+                # By now `act` is written; it is older than the four copies of h.
+                written = settle(done, written, 4 if SAVE_H else 0)
+                acc = up_steps(acc, ring, it, S, KI, S, WG)
                 acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
                 mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
                 gate0, gate1, up0, up1 = quarters(acc)
@@ -173,12 +188,14 @@ def up_math(
                 old_row = row
                 old_col = n0
             else:
+                written = settle(done, written, 0)
                 drain(full, empty, it, KI, S)
             it += KI
+        written = t // NT
     if SAVE_H:  # noqa: SIM102
         if old_row >= 0:
             put_h(h, y_bufs, WG, (g0, g1, u0, u1), old_row, old_col, I)
-    tma.store_wait(0)
+    settle(done, written, 0)
 
 
 @gluon.jit
@@ -191,6 +208,7 @@ def up_kernel(
     act,
     tiles,
     cap,
+    done,
     H: gl.constexpr,
     I: gl.constexpr,
     S: gl.constexpr,
@@ -203,10 +221,11 @@ def up_kernel(
     y_bufs = gl.allocate_shared_memory(w.dtype, [4, 64, 64], h.layout)
     full, empty = new_barriers(S, True)
     ring = (a_bufs, b_bufs, full, empty)
+    gdc_launch_dependents()
     gl.warp_specialize(
         [
-            (up_math, (0, row_weight, h, act, tiles, cap, ring, y_bufs, H, I, S, SAVE_H)),
-            (up_math, (1, row_weight, h, act, tiles, cap, ring, y_bufs, H, I, S, SAVE_H)),
+            (up_math, (0, row_weight, h, act, tiles, cap, done, ring, y_bufs, H, I, S, SAVE_H)),
+            (up_math, (1, row_weight, h, act, tiles, cap, done, ring, y_bufs, H, I, S, SAVE_H)),
             (up_load, (x, row_token, w, tiles, cap, ring, H, I, S)),
         ],
         [4, 4],
