@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 from pathlib import Path
@@ -90,3 +91,26 @@ def test_folders_without_rights_are_removed_all_the_same(tmp_path) -> None:
         place.chmod(0)
 
     assert list(places.of("one").out.iterdir()) == []
+
+
+def test_kept_code_is_found_in_another_folder(tmp_path) -> None:
+    caches = tmp_path / "caches"
+    first = Places(tmp_path, caches)
+    place = first.of("a")
+    kernel = place.root / "cache" / "triton" / "KEY"
+    kernel.mkdir()
+    (kernel / "k.cubin").write_bytes(b"code")
+    (kernel / "__grp__k.json").write_text(f'{{"child_paths": {{"k.cubin": "{kernel}/k.cubin"}}}}')
+    (kernel / "__grp__bad.json").write_text('{"child_paths": 3}')
+    assert not place.compiled
+    first.close()
+    second = Places(tmp_path, caches)
+    again = second.of("a")
+    listing = json.loads((again.root / "cache/triton/KEY/__grp__k.json").read_text())
+    found = Path(listing["child_paths"]["k.cubin"])
+    assert found.read_bytes() == b"code"
+    assert found.is_relative_to(second.root)
+    assert again.compiled
+    assert second.of("a").compiled  # the next generation too
+    assert not second.of("b").compiled
+    second.close()

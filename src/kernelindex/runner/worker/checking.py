@@ -209,9 +209,9 @@ def call_to_file(bench: Bench, member: Member, asked: Asked) -> Path | None:
 
 
 def _note_first_call(member: Member, reply: Reply) -> None:
-    """Keep the time of the process's very first call: it compiles what no cache holds."""
+    """Keep the time of the process's very first call, compilation included."""
     elapsed = read_number(reply.fields.get("elapsed_ns"), 0.0)
-    if elapsed > 0:
+    if elapsed > 0 and not member.process.place.compiled:
         member.found.setdefault("firstCall", {"ns": min(elapsed, float(reply.wall_ns))})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import kernelindex
 from kernelindex.ids import short
 from kernelindex.runner.batch_files import digest
 
+_LONGEST_LIST = 1 << 20
 _FRESH = ("home", "tmp", "out")
 _PASSED = re.compile(
     r"PATH|LANG|LC_.*|TZ|LD_LIBRARY_PATH|CUDA_.*|NVIDIA_.*|VIRTUAL_ENV|OMP_.*|MKL_.*|"
@@ -28,6 +30,7 @@ class Place:
     """What one process may write to; ``cache`` outlives a generation, the rest does not."""
 
     root: Path
+    compiled: bool = False  # whether its caches hold what an earlier batch compiled
 
     @property
     def out(self) -> Path:
@@ -42,7 +45,7 @@ class Place:
                 _remove(one)
         for name in _FRESH:
             (self.root / name).mkdir()
-        for name in ("triton", "inductor", "cuda", "xdg"):
+        for name in ("triton", "inductor", "cuda", "quack", "xdg"):
             (self.root / "cache" / name).mkdir(parents=True, exist_ok=True)
 
     def used_bytes(self) -> int:
@@ -88,6 +91,17 @@ def _copy_plain(source: Path, target: Path) -> None:
         shutil.copytree(source, target, ignore=_not_plain, dirs_exist_ok=True)
 
 
+def _find_again(triton: Path) -> None:
+    """Let Triton's lists of a kernel's files, which hold whole paths, lead to this folder."""
+    for listing in triton.glob("*/__grp__*.json"):
+        with suppress(OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+            if listing.stat().st_size > _LONGEST_LIST:
+                continue
+            paths = json.loads(listing.read_bytes())["child_paths"]
+            here = {name: str(listing.parent / Path(path).name) for name, path in paths.items()}
+            listing.write_text(json.dumps({"child_paths": here}))
+
+
 def _not_plain(folder: str, names: list[str]) -> list[str]:
     modes = {name: os.lstat(Path(folder, name)).st_mode for name in names}
     return [one for one, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))]
@@ -105,15 +119,17 @@ class Places:
         self.inputs = self.root / "inputs"
         self.inputs.mkdir()
         self._caches = caches
-        self._cached: set[str] = set()
+        self._cached: dict[str, bool] = {}  # by folder: whether something was kept for it
 
     def of(self, name: str) -> Place:
         """The place of a process of this name, emptied of all but its caches."""
         folder = folder_name(name)
         if self._caches is not None and folder not in self._cached:
-            self._cached.add(folder)
-            _copy_plain(self._caches / folder, self.root / folder / "cache")
-        place = Place(self.root / folder)
+            cache = self.root / folder / "cache"
+            _copy_plain(self._caches / folder, cache)
+            _find_again(cache / "triton")
+            self._cached[folder] = any(path.is_file() for path in cache.rglob("*"))
+        place = Place(self.root / folder, self._cached.get(folder, False))
         place.prepare()
         return place
 
@@ -148,6 +164,7 @@ def environment(place: Place) -> dict[str, str]:
         "TRITON_HOME": cache / "triton",
         "TORCHINDUCTOR_CACHE_DIR": cache / "inductor",
         "CUDA_CACHE_PATH": cache / "cuda",
+        "QUACK_CACHE_DIR": cache / "quack",  # else beneath TMPDIR: compiled in every generation
         "XDG_CACHE_HOME": cache / "xdg",
     }
     fixed = {
