@@ -21,11 +21,6 @@ Q = gl.constexpr(4)  # items handed on and not yet read: at most 3, since an ite
 
 
 @gluon.jit
-def _asm(text: gl.constexpr):
-    gl.inline_asm_elementwise(text, "=r", [], dtype=gl.int32, is_pure=False, pack=1)
-
-
-@gluon.jit
 def settle(done, slot, LATER: gl.constexpr):
     """Counts a piece of `slot`, if that is one, once all but the last LATER copies are written.
 
@@ -34,7 +29,14 @@ def settle(done, slot, LATER: gl.constexpr):
     if slot >= 0:
         # `tma.store_wait` waits until shared memory was read; this waits until the writes are
         # done, and the fence puts them, which are the async proxy's, before the release.
-        _asm(f"cp.async.bulk.wait_group {LATER}; fence.proxy.async; // $0")
+        gl.inline_asm_elementwise(
+            f"cp.async.bulk.wait_group {LATER}; fence.proxy.async; // $0",
+            "=r",
+            [],
+            dtype=gl.int32,
+            is_pure=False,
+            pack=1,
+        )
         gl.thread_barrier()
         gl.atomic_add(done + slot, 1, sem="release", scope="gpu")
     return -1
@@ -46,7 +48,14 @@ def await_pieces(done, slot, goal):
     seen = gl.load(done + slot, volatile=True)
     while seen < goal:
         seen = gl.load(done + slot, volatile=True)
-    _asm("fence.acq_rel.gpu; fence.proxy.async; // $0")
+    gl.inline_asm_elementwise(
+        "fence.acq_rel.gpu; fence.proxy.async; // $0",
+        "=r",
+        [],
+        dtype=gl.int32,
+        is_pure=False,
+        pack=1,
+    )
 
 
 @gluon.jit
