@@ -58,7 +58,11 @@ def test_import_counts_add_up_and_a_second_time_adds_nothing(
         (("import", "liger"), 2, "liger needs a path or address"),
         (("import", "liger", "/nowhere.csv"), 2, "there is no file or folder /nowhere.csv"),
         (("import", "liger", "http://127.0.0.1/x.csv"), 1, "source."),
+        (("import", "liger", "ftp://x.example/x.csv"), 1, "wanted https or http"),
+        (("import", "liger", "x" * 300), 1, f"ki: {'x' * 200}: File name too long; give a path"),
         (("import", "starter", "."), 1, "takes no path"),
+        (("catalog", "load", "/"), 2, "is a directory"),
+        (("catalog", "export", "/dev/null/x.jsonl.zst"), 1, "/dev/null: File exists; give a path"),
         (("compare", "0123abcd"), 1, "compare takes 2 to 8"),
         (("show", "run", "0123abcd"), 1, "no run is called '0123abcd' here"),
         (("catalog", "correct", "supersede", "x", "--actor", "a", "--reason", "r"), 2, "--by RUN"),
@@ -72,6 +76,17 @@ def test_bad_input_is_said_in_a_line_and_leaves_no_traceback(
     assert (outcome.status, outcome.out) == (status, "")
     assert said in outcome.err
     assert "Traceback" not in outcome.err
+
+
+def test_what_cannot_be_read_is_said_with_its_place(terminal: Terminal, database: Path) -> None:
+    broken = database.with_name("broken.json")
+    broken.write_text('{"a":')
+    outcome = terminal.ki("import", "manifests", str(broken))
+    assert outcome.status == 1
+    assert "broken.json: $: not JSON at line 1 column 6" in outcome.out
+    asked = terminal.ki("resolve", "\udcff")
+    assert asked.status == 1
+    assert "wanted text in UTF-8." in asked.out
 
 
 def test_show_prints_the_first_screen_of_the_run_page(terminal: Terminal, database: Path) -> None:

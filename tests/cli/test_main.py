@@ -116,6 +116,9 @@ def test_a_refused_manifest_names_path_value_and_rule(terminal: Terminal, tmp_pa
     outcome = terminal.ki("validate", file)
     assert outcome.status == 1
     assert "spec.popularity: unknown_field; got 9001" in outcome.out
+    alone = terminal.ki("digest", file).err.splitlines()
+    assert len(alone) == 1
+    assert "spec.popularity: saw 9001" in alone[0]
     outcome = terminal.ki("digest", file, "--json")
     assert (outcome.status, outcome.data["error"]["code"]) == (1, "manifest.invalid")
 

@@ -22,6 +22,12 @@ def test_a_page_is_current(name: str) -> None:
     )
 
 
+def test_no_command_is_described_in_part() -> None:
+    lines = pages()["cli.md"].splitlines()
+    cut = [line for line in lines if line.startswith("  ") and line.endswith("...")]
+    assert cut == []
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_key_is_described(model: type[BaseModel]) -> None:
     silent = [name for name, field in model.model_fields.items() if not field.description]

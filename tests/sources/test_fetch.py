@@ -260,4 +260,6 @@ def test_a_loopback_server_is_refused_unless_permitted(loopback: str, tmp_path: 
 
 def test_what_counts_as_a_url() -> None:
     assert is_url("HTTPS://data.example/x")
+    assert is_url("ftp://data.example/x")
     assert not is_url("data/x.csv")
+    assert not is_url("c:/x://y.csv")

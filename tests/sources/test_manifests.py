@@ -127,6 +127,9 @@ def test_a_file_of_another_kind_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text("a,b")
     with pytest.raises(SourceError, match=r"results\.csv.*\.yaml"):
         read(path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SourceError, match="empty holds no file"):
+        read(tmp_path / "empty")
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{}", b"{", b'"text"', b"a: &a [*a]"])

@@ -35,6 +35,8 @@ BATCH_ROWS = 1_000
 """Source rows a committed batch: about 60 ms of locks, which a small writer waits at most."""
 RECENT_LIMIT = 10_000
 DETAILS_KEPT = 20
+UNREADABLE = ("evidence.", "canonical.", "manifest.")
+"""How reasons begin that a file, and not what it tells, is at fault by."""
 RUN_KINDS = row_tuples.UNNAMED_KINDS
 
 
@@ -52,7 +54,7 @@ class Stager:
         self.counts: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.refusals: list[str] = []
-        """Why bundles of evidence were not taken, the first few in words."""
+        """Why bundles of evidence and manifests were not taken, the first few in words."""
         self.sources: set[str] = set()
         self._recent: set[str] = set()
 
@@ -69,7 +71,8 @@ class Stager:
     def _skip(self, records: Iterable[Skipped]) -> None:
         for record in records:
             self.skipped[record.reason] += 1
-            if record.reason.startswith("evidence.") and len(self.refusals) < DETAILS_KEPT:
+            told = record.detail and record.reason.startswith(UNREADABLE)
+            if told and len(self.refusals) < DETAILS_KEPT:
                 self.refusals.append(f"{record.where}: {record.detail}")
 
     def _stage_batch(self, rows: list[Row]) -> None:

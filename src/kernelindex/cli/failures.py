@@ -26,8 +26,17 @@ if TYPE_CHECKING:
 
 OK, FAILED, USAGE = 0, 1, 2
 MAX_PROBLEMS = 10
-DISK_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
-"""What a disk says that is full or may not be written."""
+FULL = "make room there"
+FORBIDDEN = "give leave to read and write there"
+NO_SUCH_PLACE = "give a path that can be there"
+DISK_FAILURES = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), FULL),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), FORBIDDEN),
+    **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), NO_SUCH_PLACE),
+    **dict.fromkeys((errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT), NO_SUCH_PLACE),
+}
+"""What a disk says that is full, may not be used, or has no such place; and what helps."""
+MOST_OF_PATH = 200
 DATABASE_FAILURES = ("OperationalError", "DatabaseError")
 """SQLAlchemy's names for a database that cannot be opened, reached, read or written."""
 
@@ -61,10 +70,10 @@ def unexpected(error: Exception) -> KernelIndexError:
             code="catalog.unusable",
         )
     if isinstance(error, OSError) and error.errno in DISK_FAILURES:
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{str(error.filename)[-MOST_OF_PATH:]}: " if error.filename else ""
         return KernelIndexError(
-            f"{where}{error.strerror}; make room there, or give leave to read and write, and do it"
-            " again. KI_DEBUG=1 shows where it happened",
+            f"{where}{error.strerror}; {DISK_FAILURES[error.errno]}, and do it again. KI_DEBUG=1"
+            " shows where it happened",
             code="disk.unusable",
         )
     return KernelIndexError(
@@ -106,6 +115,8 @@ def _detail_lines(error: KernelIndexError) -> list[str]:
     lines = [_problem_line(item) for item in error.details.get("problems", ())]
     lines += [_match_line(item) for item in error.details.get("matches", ())]
     lines = [line for line in lines if line != error.message]
+    if len(lines) == 1 and error.code == "manifest.invalid":
+        return []  # the message says the first problem in full
     if len(lines) > MAX_PROBLEMS:
         lines = [*lines[:MAX_PROBLEMS], f"and {len(lines) - MAX_PROBLEMS} more"]
     return [clean(line) for line in lines]

@@ -24,6 +24,12 @@ actor_option = click.option(
 )  # fmt: skip
 
 
+device_option = click.option(
+    "--device", default="auto", show_default=True, metavar="DEVICE",
+    help="cpu or cuda:N; auto is the first GPU, else cpu.",
+)  # fmt: skip
+
+
 def db_option(command: F) -> F:
     """``--db URL`` after the command's name as well as before it."""
     option = click.option(

@@ -121,6 +121,8 @@ def _problem(error: Any) -> Problem:
     if error["type"] == "extra_forbidden":
         return _unknown_field(where, location)
     seen = error["input"]
+    if error["type"] == "string_unicode":
+        return Problem.of("request.field_invalid", where, show(seen), "text in UTF-8")
     _, wanted = explain(error["type"], error.get("ctx", {}), error["msg"], seen)
     return Problem.of("request.field_invalid", where, show(seen), wanted)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_FETCH_LIMITS", "FetchLimits", "Fetched", "fetch", "is_url"]
 
 _REDIRECTS = (301, 302, 303, 307, 308)
+_ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 _PORTS = {"https": 443, "http": 80}
 
 
@@ -51,7 +52,7 @@ class Fetched:
 
 def is_url(text: str) -> bool:
     """Whether ``text`` is meant as an address to fetch rather than as a path."""
-    return text.lower().startswith(("http://", "https://"))
+    return _ADDRESS.match(text) is not None
 
 
 def fetch(

@@ -49,6 +49,8 @@ def read(
     if isinstance(path, bytes):
         return snapshot_of(path, SOURCE, PARSER_VERSION), _text(path, "", _sniff(path), limits)
     if path.is_dir():
+        if next(_entries(path), None) is None:
+            raise SourceError(f"{path} holds no file; give a folder of manifests, or a manifest")
         return _folder_snapshot(path), _folder(path, limits)
     form = _form_of(path)
     if form is None:

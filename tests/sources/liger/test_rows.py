@@ -97,6 +97,11 @@ def test_another_file_is_refused_with_what_is_missing(data: bytes) -> None:
     assert refusal.value.code == "source.header"
 
 
+def test_bytes_that_are_no_text_are_not_called_nothing() -> None:
+    with pytest.raises(SourceError, match="first line has no text in UTF-8; wanted"):
+        list(read_records(b"PK\x03\x04\xff\n\xfe"))
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.binary(max_size=60), max_size=8))
 def test_hostile_lines_end_in_outcomes(lines: list[bytes]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelindex.cli.options import json_option, print_json
+from kernelindex.cli.options import device_option, json_option, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(name="list", short_help="operations and candidates that can be run here")
 @click.argument("operation", required=False, metavar="[OPERATION]")
-@click.option("--device", default="auto", show_default=True, metavar="DEVICE")
+@device_option
 @json_option
 def command(operation: str | None, device: str, as_json: bool) -> None:
     """List operations that can be measured, their usual shape, and their candidates.

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kernelindex.cli.options import device_option
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,10 +26,7 @@ _SHAPE = (
         "--pass", "passes", multiple=True, type=click.Choice(PASSES),
         help="A pass to time; again for more. Left out: forward, backward and full.",
     ),
-    click.option(
-        "--device", default="auto", show_default=True, metavar="DEVICE",
-        help="cpu or cuda:N; auto is the first GPU, else cpu.",
-    ),
+    device_option,
     click.option(
         "--gradients", multiple=True, type=click.Choice(("leaf", "non_leaf")), default=("leaf",),
         show_default=True, help="Whether weights are leaf tensors; give both for both.",

@@ -9,7 +9,13 @@ import click
 
 from kernelindex.cli.bench.options import find_device
 from kernelindex.cli.failures import FAILED, OK
-from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
+from kernelindex.cli.options import (
+    db_option,
+    device_option,
+    json_option,
+    open_catalog,
+    print_json,
+)
 from kernelindex.cli.terminal import clean
 
 if TYPE_CHECKING:
@@ -25,7 +31,7 @@ SHOWING = frozenset(("confirmed", "explained", "related"))
 
 @click.command(name="reproduce", short_help="repeat a published run here, and say what it shows")
 @click.argument("ident", metavar="RUN")
-@click.option("--device", default="auto", show_default=True, metavar="DEVICE")
+@device_option
 @click.option(
     "--pass", "timed_pass", type=click.Choice(("forward", "backward", "full", "inference")),
     help="The pass, where the source does not state it.",

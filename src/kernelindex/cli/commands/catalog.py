@@ -27,7 +27,7 @@ def command() -> None:
     """Keep a catalog in order."""
 
 
-@command.command()
+@command.command(short_help="Digest and judge everything again; say what is wrong.")
 @json_option
 @db_option
 @click.pass_context
@@ -71,7 +71,7 @@ def rebuild(ctx: click.Context, as_json: bool, if_stale: bool) -> None:
     """Make every derived row again from manifests and observations.
 
     A site of the version that made the rows before answers from them until the new ones are
-    whole. With ``--if-stale`` a current catalog, or none at all, is left as it is.
+    whole. With --if-stale a current catalog, or none at all, is left as it is.
     """
     if if_stale and not _is_stale(ctx):
         return
@@ -100,7 +100,9 @@ def export(ctx: click.Context, target: Path, community: bool, as_json: bool) -> 
 
 
 @command.command()
-@click.argument("place", metavar="PATH", type=click.Path(path_type=Path, exists=True))
+@click.argument(
+    "place", metavar="PATH", type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
 @json_option
 @db_option
 @click.pass_context

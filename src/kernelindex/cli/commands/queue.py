@@ -127,14 +127,14 @@ def refuse(ctx: click.Context, item: str, reason: str, actor: str, as_json: bool
     _decide(ctx, "refuse", item, actor, reason, as_json=as_json)
 
 
-@command.command()
+@command.command(short_help="Retract the run that it is about, and accept it.")
 @decision
 def retract(ctx: click.Context, item: str, reason: str, actor: str, as_json: bool) -> None:
     """Retract the run that the contribution is about, and accept the contribution."""
     _correct(ctx, "retract", item, actor, reason, as_json=as_json)
 
 
-@command.command()
+@command.command(short_help="Supersede the run that it is about, and accept it.")
 @click.option("--by", "by", metavar="RUN", required=True, help="The run that replaces it.")
 @decision
 def supersede(

@@ -46,7 +46,7 @@ def command(
 
     \b
     ki resolve fused-moe T=8192 H=2048 I=768 E=64 K=8 bf16 gpu:H100 pass:backward
-    ki resolve rmsnorm H100 bf16
+    ki resolve fused moe H200 bf16
 
     Exit status: 0 exact, nearest or ambiguous; 1 nothing found or refused; 2 usage.
     """  # noqa: D301 (click reads backspace)

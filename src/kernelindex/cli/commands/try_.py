@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelindex.cli.failures import FAILED, OK
-from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
+from kernelindex.cli.options import (
+    db_option,
+    device_option,
+    json_option,
+    open_catalog,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
     "--against", multiple=True, metavar="NAME",
     help="An installed candidate; again for more. Left out: the first few that run here.",
 )  # fmt: skip
-@click.option("--device", default="auto", show_default=True, metavar="DEVICE")
+@device_option
 @click.option(
     "--shapes", type=click.IntRange(0, 8),
     help="Other published shapes to look for where it loses (2; on a CPU 0).",

@@ -32,7 +32,7 @@ def command() -> None:
     """Keep the keys that sign evidence; an index trusts only those it approved."""
 
 
-@command.command()
+@command.command(short_help="make a runner: its key and its ledger of batches")
 @click.argument("name", metavar="NAME")
 @click.option("--owner", required=True, metavar="WHO", help="Who runs it; evidence states it.")
 @click.option("--host", metavar="MACHINE", help="The machine's name (default: its own).")
@@ -57,7 +57,7 @@ def new(name: str, owner: str, host: str | None, folder: Path | None, as_json: b
     )
 
 
-@command.command(name="list")
+@command.command(name="list", short_help="runners here, and keys approved or revoked")
 @json_option
 @db_option
 @click.pass_context
@@ -80,7 +80,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
         show(lambda screen: _print_keys(screen, local, approvals))
 
 
-@command.command()
+@command.command(short_help="let evidence signed by a key count as verified")
 @click.argument("key", metavar="PUBLIC")
 @click.option("--name", required=True, metavar="RUNNER", help="The runner's name.")
 @click.option("--owner", required=True, metavar="WHO", help="Who runs it.")
@@ -117,7 +117,7 @@ def approve(
     _print_decision(made, "approved", as_json=as_json)
 
 
-@command.command()
+@command.command(short_help="take the approval of a key back")
 @click.argument("key", metavar="KEY")
 @click.option("--reason", required=True, metavar="TEXT", help="Why, in a sentence.")
 @actor_option

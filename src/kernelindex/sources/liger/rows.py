@@ -89,7 +89,7 @@ def read_records(source: Path | bytes) -> Iterator[Record | BadRecord]:
         else:
             yield _outcome(start + len(bad), header, values)
     if header is None:
-        raise _no_header([])
+        raise _no_header([], "no text in UTF-8" if feed.line else "nothing")
 
 
 class _Feed:
@@ -131,13 +131,12 @@ class _Feed:
 def _read_header(values: list[str]) -> tuple[str, ...]:
     names = [value.strip() for value in values]
     if any(names.count(name) != 1 for name in COLUMNS):
-        raise _no_header(names)
+        raise _no_header(names, ", ".join(names)[:200] or "nothing")
     return tuple(names)
 
 
-def _no_header(names: list[str]) -> SourceError:
+def _no_header(names: list[str], seen: str) -> SourceError:
     lacking = [name for name in COLUMNS if names.count(name) != 1]
-    seen = ", ".join(names)[:200] or "nothing"
     return SourceError(
         f"first line has {seen}; wanted each Liger column once (not so: {', '.join(lacking)}); "
         "is this one of Liger-Kernel's benchmark/data CSVs?",
