@@ -78,6 +78,8 @@ def test_published_shapes_are_planned_together(terminal: Terminal, home: Path) -
         (("rmsnorm", "tokens=512", "--impl", "ligr"), "no one candidate 'ligr'"),
         (("rmsnorm", "width=5"), "rms-norm has no axis width; it has tokens, hidden"),
         (("layer-norm", "tokens=5"), "no operation 'layer-norm' can be run here"),
+        (("nope", "tokens=5"), "rms-norm, softmax, swiglu [bench.operation]"),
+        (("softmx", "tokens=5"), "swiglu; did you mean softmax? [bench.operation]"),
         (("rmsnorm", "--device", "tpu"), "wanted cpu, cuda:N or auto"),
         (("rmsnorm", "--sweep", "tokens"), "wanted an axis and its values"),
         (("rmsnorm", "--protocol", "sloppy"), "no protocol is called 'sloppy'"),

@@ -157,7 +157,8 @@ def _operation(name: str | None) -> Operation:
     match = find_operation(name) if name else None
     operation = match.operation if match else None
     if operation is None or operation.slug not in recordable():
-        near = ", ".join(match.suggestions) if match and match.suggestions else ""
+        known = [one for one in (match.suggestions if match else ()) if one in recordable()]
+        near = " or ".join(known)
         raise NotFoundError(
             f"no operation {name!r} can be run here; there are {', '.join(recordable())}"
             + (f"; did you mean {near}?" if near and operation is None else ""),
