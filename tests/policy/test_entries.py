@@ -8,10 +8,14 @@ from kernelindex.policy.entries import (
     build_entries,
     entry_key,
     latest_stacks,
+    paired_runs,
     representative,
     value_of,
 )
-from tests.policy.factories import make_entry, make_run, on
+from kernelindex.policy.facts import RunFacts
+from tests.policy.factories import make_entry, make_run, make_samples, on
+
+ROUNDS = ((1.0,) * 8,) * 3
 
 
 def test_an_entry_is_line_revision_and_stack() -> None:
@@ -73,3 +77,30 @@ class TestLatestStack:
     def test_each_revision_has_its_own(self) -> None:
         one, two = make_entry(value=1.0), make_entry(value=2.0, revision="2")
         assert latest_stacks([one, two]) == {one.key, two.key}
+
+
+class TestBatches:
+    @staticmethod
+    def run(value: float, number: int, *, runner: str = "r", date: str = "2026-11-30") -> RunFacts:
+        samples = make_samples(ROUNDS, batch=f"{runner}/{number}", runner=runner, number=number)
+        return make_run(value=value, samples=samples, observed=on(date))
+
+    def test_the_newest_batch_of_a_runner_stands_for_an_entry(self) -> None:
+        runs = [self.run(5.0, 3), self.run(9.0, 7), self.run(1.0, 4)]
+        assert value_of(representative(runs)) == 9.0
+
+    def test_numbers_of_different_runners_are_not_compared(self) -> None:
+        runs = [self.run(9.0, 2, runner="a"), self.run(5.0, 7, runner="b"), self.run(1.0, 1)]
+        assert value_of(representative(runs)) == 5.0
+
+    def test_a_later_day_counts_before_a_higher_number(self) -> None:
+        runs = [self.run(9.0, 1, runner="a", date="2026-12-01"), self.run(5.0, 7)]
+        assert value_of(representative(runs)) == 9.0
+
+    def test_a_verdict_is_drawn_from_the_batches_that_measured_both(self) -> None:
+        a = build_entries([self.run(5.0, 3), self.run(6.0, 7), self.run(7.0, 8)])[0]
+        b = build_entries([self.run(1.0, 3), self.run(2.0, 7), self.run(3.0, 9)])[0]
+        pairs = [(value_of(x), value_of(y)) for x, y in paired_runs(a, b)]
+        assert pairs == [(6.0, 2.0), (5.0, 1.0)]
+        alone = build_entries([self.run(4.0, 12)])[0]
+        assert [(value_of(x), value_of(y)) for x, y in paired_runs(a, alone)] == [(7.0, 4.0)]

@@ -196,4 +196,4 @@ def test_two_thousand_entries_are_judged() -> None:
 
 
 def test_the_version_is_stored_with_rows() -> None:
-    assert POLICY_VERSION == "policy/5"
+    assert POLICY_VERSION == "policy/6"

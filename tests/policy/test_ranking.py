@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelindex.policy import ranking as ranking_module
-from kernelindex.policy.entries import Entry
-from kernelindex.policy.facts import Direction, Spread
+from kernelindex.policy.entries import Entry, build_entries
+from kernelindex.policy.facts import Direction, RunFacts, Spread
 from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.ranking import Ranking, rank
 from kernelindex.policy.samples import RoundMedians
@@ -220,3 +220,45 @@ def winners(batches: int, between: float) -> int:
 @pytest.mark.slow
 def test_identical_candidates_name_no_winner(between: float) -> None:
     assert winners(200, between) <= 10
+
+
+class TestOneLine:
+    @staticmethod
+    def batch(number: int, medians: dict[tuple[str, str], float]) -> list[RunFacts]:
+        random, runs = Random(number), []
+        for (name, revision), value in medians.items():
+            rounds = make_rounds(random, median_ns=value)
+            samples = make_samples(rounds, batch=f"b{number}", number=number)
+            entry = with_samples(make_entry(name, revision=revision), samples)
+            digest = f"sha256:{name}-{revision}-{number}"
+            runs.append(replace(entry.representative, digest=digest))
+        return runs
+
+    def test_an_older_revision_elsewhere_does_not_take_the_first_place(self) -> None:
+        first = self.batch(3, {("own", "1"): 104_000.0, ("other", "1"): 104_500.0})
+        second = self.batch(7, {("own", "2"): 103_000.0, ("other", "1"): 108_000.0})
+        ranking = rank(build_entries([*first, *second]), TOLERANCE)
+        places = {(r.entry.line.project, r.entry.revision): (r.low, r.high) for r in ranking.ranked}
+        assert places["own", "2"] == (1, 1)
+        assert places["other", "1"] == (3, 3)  # one behind two, though they are of one line
+        assert {key.split('"')[1] for key in ranking.unbeaten} == {ranking.ranked[0].entry.line.id}
+
+    def test_batches_that_disagree_decide_nothing(self) -> None:
+        first = self.batch(3, {("a", "1"): 100_000.0, ("b", "1"): 110_000.0})
+        second = self.batch(7, {("a", "1"): 110_000.0, ("b", "1"): 100_000.0})
+        a, b = build_entries([*first, *second])
+        verdict = compare_in_cohort(a, b, TOLERANCE)
+        assert verdict.kind is VerdictKind.UNCLEAR
+        assert "batches_disagree" in verdict.reasons
+        (again,) = (one for one in build_entries(second) if one.line == a.line)
+        (rival,) = (one for one in build_entries(second) if one.line == b.line)
+        assert compare_in_cohort(again, rival, TOLERANCE).kind is VerdictKind.SLOWER
+
+    def test_reported_revisions_within_tolerance_share_a_place(self) -> None:
+        entries = [
+            make_entry("a", 100.0, revision="1"),
+            make_entry("a", 101.0, revision="2"),
+            make_entry("b", 200.0),
+        ]
+        found = [(one.low, one.high) for one in rank(entries, Tolerance(relative=0.06)).ranked]
+        assert found == [(1, 1), (1, 1), (3, 3)]

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelindex.policy.facts import Direction, Line, RunFacts
 
@@ -66,10 +66,55 @@ def _key_of(line_id: str, revision: str, stack: tuple[tuple[str, str], ...]) -> 
 
 
 def representative(runs: Sequence[RunFacts]) -> RunFacts:
-    """The lower median by value; among equal values the smallest digest."""
-    ordered = _by_value(runs)
+    """The lower median by value; among equal values the smallest digest.
+
+    Of controlled runs only those of each runner's newest batch on the newest day count: what
+    they are held against was measured beside them.
+    """
+    ordered = _by_value(_newest(by_batch(runs)) or runs)
     middle = value_of(ordered[(len(ordered) - 1) // 2])
     return min((run for run in ordered if value_of(run) == middle), key=lambda run: run.digest)
+
+
+class Place(NamedTuple):
+    """A batch among others; they sort from the oldest day to the newest."""
+
+    date: str
+    number: int
+    runner: str
+    batch: str
+
+
+def by_batch(runs: Iterable[RunFacts]) -> dict[Place, list[RunFacts]]:
+    """Controlled runs by their batch."""
+    batches: dict[Place, list[RunFacts]] = {}
+    for run in runs:
+        if run.samples is not None:
+            one = run.samples
+            place = Place(run.observed.date or "", one.number, one.runner, one.batch)
+            batches.setdefault(place, []).append(run)
+    return batches
+
+
+def _newest(batches: dict[Place, list[RunFacts]]) -> list[RunFacts]:
+    """The runs of each runner's last batch of the newest day."""
+    newest = max((place.date for place in batches), default="")
+    last: dict[str, Place] = {}
+    for place in sorted(place for place in batches if place.date == newest):
+        last[place.runner] = place
+    return [run for place in last.values() for run in batches[place]]
+
+
+def paired_runs(a: Entry, b: Entry) -> list[tuple[RunFacts, RunFacts]]:
+    """The runs that a verdict on two entries is drawn from, those of the newest batch first.
+
+    One pair for every batch that measured both; the representatives where none did.
+    """
+    mine, other = by_batch(a.runs), by_batch(b.runs)
+    shared = sorted(mine.keys() & other.keys(), reverse=True)
+    if not shared:
+        return [(a.representative, b.representative)]
+    return [(representative(mine[one]), representative(other[one])) for one in shared]
 
 
 def build_entry(key: str, runs: Sequence[RunFacts]) -> Entry:

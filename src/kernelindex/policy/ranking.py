@@ -3,7 +3,8 @@
 With verdicts decided by value alone (reported numbers), the range is
 ``[1 + #FASTER, N - #SLOWER]``. Where samples leave a pair UNCLEAR although one value is
 better by more than the margin, the one behind keeps that against it: otherwise adding
-noise to a run would improve the better end of its range.
+noise to a run would improve the better end of its range. Revisions and stacks of one line
+that nothing tells apart are no rivals: they share a place, and a line can lead by several.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Ranked:
 
     ``position``         1-based place in the list, by value and then key: for display only
     ``low``, ``high``    the rank range; None for the only result of a cohort
+    ``kin``              entries of its own line that nothing tells from it: they share its
+                         place and do not widen its range
     ``tie_group``        equal for entries shown to be SAME; None otherwise
     ``ratio_to_leader``  worse over better value against the first of the list, >= 1
     ``to_leader``        this entry against the first of the list
@@ -47,6 +50,7 @@ class Ranked:
     tie_group: int | None
     ratio_to_leader: float | None
     to_leader: Verdict | None
+    kin: int = 0
 
     @property
     def best(self) -> bool:
@@ -70,11 +74,12 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """What the verdicts say of one entry: how many beat it, it beats, are ahead of it."""
+    """What the verdicts say of one entry: how many beat it, it beats, are ahead of it; its kin."""
 
     faster: int
     slower: int
     ahead: int
+    kin: int = 0
 
 
 def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
@@ -85,7 +90,7 @@ def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
     pairs: dict[tuple[int, int], Verdict] = {}
     if any(entry.representative.samples for entry in ordered):
         pairs = judge_pairs(ordered, tolerance)
-        standings = _standings_by_pairs(len(ordered), pairs)
+        standings = _standings_by_pairs(ordered, pairs)
     else:
         standings = _standings_by_value(ordered, tolerance)
     ties = _tie_groups(len(ordered), pairs)
@@ -131,19 +136,40 @@ def _only_result(ordered: list[Entry]) -> Ranking:
 def _standings_by_value(ordered: list[Entry], tolerance: Tolerance) -> list[_Standing]:
     """Count decisive differences by bisection: N log N for cohorts of thousands."""
     values = sorted(entry.value for entry in ordered)
-    reaches = [tolerance.reach(value) for value in values]
+    lines: dict[str, list[float]] = {}
+    for entry in ordered:
+        lines.setdefault(entry.line.id, []).append(entry.value)
+    among = {line: _Among(sorted(own), tolerance) for line, own in lines.items()}
+    everyone = _Among(values, tolerance)
     standings = []
     for entry in ordered:
-        below = bisect_left(reaches, entry.value)
-        above = len(values) - bisect_right(values, tolerance.reach(entry.value))
+        below, above = everyone.count(entry.value)
+        own = among[entry.line.id]
+        kin = len(own.values) - 1 - sum(own.count(entry.value))
         if entry.direction is Direction.HIGHER:
             below, above = above, below
-        standings.append(_Standing(below, above, below))
+        standings.append(_Standing(below, above, below, kin))
     return standings
 
 
-def _standings_by_pairs(count: int, pairs: dict[tuple[int, int], Verdict]) -> list[_Standing]:
-    faster, slower, ahead = [0] * count, [0] * count, [0] * count
+class _Among:
+    """Sorted values, and how many of them a value is decidedly above or below."""
+
+    def __init__(self, values: list[float], tolerance: Tolerance) -> None:
+        self.values = values
+        self._tolerance = tolerance
+        self._reaches = [tolerance.reach(value) for value in values]
+
+    def count(self, value: float) -> tuple[int, int]:
+        """How many are decidedly below the value, and how many above it."""
+        above = len(self.values) - bisect_right(self.values, self._tolerance.reach(value))
+        return bisect_left(self._reaches, value), above
+
+
+def _standings_by_pairs(
+    ordered: list[Entry], pairs: dict[tuple[int, int], Verdict]
+) -> list[_Standing]:
+    faster, slower, ahead, kin = ([0] * len(ordered) for _ in range(4))
     for (i, j), verdict in pairs.items():
         if verdict.kind is VerdictKind.FASTER:
             slower[i] += 1
@@ -151,9 +177,13 @@ def _standings_by_pairs(count: int, pairs: dict[tuple[int, int], Verdict]) -> li
         elif verdict.kind is VerdictKind.SLOWER:
             slower[j] += 1
             faster[i] += 1
+        elif ordered[i].line.id == ordered[j].line.id:
+            kin[i] += 1
+            kin[j] += 1
+            continue
         if verdict.lean:
             ahead[j if verdict.lean > 0 else i] += 1
-    return [_Standing(*counts) for counts in zip(faster, slower, ahead, strict=True)]
+    return [_Standing(*counts) for counts in zip(faster, slower, ahead, kin, strict=True)]
 
 
 def _tie_groups(count: int, pairs: dict[tuple[int, int], Verdict]) -> dict[int, int]:
@@ -193,7 +223,8 @@ def _place(
         entry=entry,
         position=index + 1,
         low=1 + standing.ahead,
-        high=len(ordered) - standing.slower,
+        high=len(ordered) - standing.slower - standing.kin,
+        kin=standing.kin,
         tie_group=tie_group,
         ratio_to_leader=ratio_to(entry, leader),
         to_leader=to_leader,

@@ -167,7 +167,7 @@ class _Board:
         if self._sampled:
             ranking = rank(list(self._entries.values()), self._tolerance)
             count = len(ranking.unbeaten)
-            sure = all((one.high or 0) <= count for one in ranking.ranked[:count])
+            sure = all((one.high or 0) + one.kin <= count for one in ranking.ranked[:count])
             return self._first_of_one_line(ranking.unbeaten) if sure else None
         first, second = (self._entries[key] for _, key in self._order[:2])
         if self._tolerance.separates(first.value, second.value):

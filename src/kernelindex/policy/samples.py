@@ -26,6 +26,7 @@ class Samples:
     ``anchor_id``   what the anchor is (implementation and workload digests)
     ``floor``       (duration_ns, relative margin) of the batch's sentinels, ascending
     ``tick_ns``     resolution of the timer
+    ``number``      the batch's number in its runner's ledger, from 1; 0 where none is stated
     ``between_batch_sd``  the runner's standard deviation of an anchored log ratio
                     between batches; None where it has not been studied
     """
@@ -41,6 +42,7 @@ class Samples:
     anchor_id: str | None = None
     between_batch_sd: float | None = None
     between_batch_degrees: int = 9
+    number: int = 0
     seconds_per_generation: float | None = field(default=None, compare=False)
 
     @property

@@ -76,6 +76,7 @@ def read_samples(
         anchor_id=anchor_id if isinstance(anchor_id, str) else None,
         between_batch_sd=_positive(between.get("sd")),
         between_batch_degrees=degrees if type(degrees) is int and degrees > 0 else DEGREES,
+        number=_number(batch.get("number")),
         seconds_per_generation=_positive(calibration.get("secondsPerGeneration")),
     )
 
@@ -148,6 +149,10 @@ def _per_round(run: Mapping[str, Any], rounds: RoundMedians) -> int:
 def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = parent.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def _number(value: Any) -> int:
+    return value if type(value) is int and value > 0 else 0
 
 
 def _positive(value: Any) -> float | None:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.distance import cohort_differences
+from kernelindex.policy.entries import paired_runs, value_of
 from kernelindex.policy.facts import Direction
 from kernelindex.policy.margins import Tolerance, log_margin
 from kernelindex.policy.samples import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kernelindex.policy.entries import Entry
+    from kernelindex.policy.facts import RunFacts
 
 CONFIDENCE = 0.95
 ALPHA = 1.0 - CONFIDENCE
@@ -59,6 +61,7 @@ REASONS = {
     "interval_crosses_margin": "the 95 % interval crosses the margin",
     "not_same_in_cycles": "equal in time but not in clock cycles",
     "too_few_generations": "fewer than 3 paired process generations of 8 rounds",
+    "batches_disagree": "one batch says faster and another slower",
     "no_shared_anchor": "different batches without a shared, studied anchor",
     "family_corrected": "decisive alone, not after correcting for the family of comparisons",
     "not_positive": "a value is zero or negative, so it has no ratio",
@@ -100,13 +103,25 @@ def compare(a: Entry, b: Entry, tolerance: Tolerance) -> Verdict:
 
 
 def compare_in_cohort(a: Entry, b: Entry, tolerance: Tolerance) -> Verdict:
-    """Judge two entries known to be of one cohort."""
-    if a.value <= 0.0 or b.value <= 0.0:
+    """Judge two entries known to be of one cohort.
+
+    Of several batches that measured both the newest decides, unless another is decided the
+    other way.
+    """
+    newest, *older = (_compare_runs(x, y, tolerance, a.direction) for x, y in paired_runs(a, b))
+    if any(one.kind is newest.kind.inverted is not newest.kind for one in older):
+        reasons = (*newest.reasons, "batches_disagree")
+        return replace(newest, kind=VerdictKind.UNCLEAR, reasons=reasons, settle=BY_ONE_BATCH)
+    return newest
+
+
+def _compare_runs(a: RunFacts, b: RunFacts, tolerance: Tolerance, direction: Direction) -> Verdict:
+    mine, other = value_of(a), value_of(b)
+    if mine <= 0.0 or other <= 0.0:
         return Verdict(kind=VerdictKind.UNCLEAR, reasons=("not_positive",))
-    mine, other = a.representative.samples, b.representative.samples
-    if mine is None or other is None:
-        return compare_reported(a.value, b.value, tolerance, a.direction)
-    return compare_samples(mine, other, a.value, b.value, a.direction)
+    if a.samples is None or b.samples is None:
+        return compare_reported(mine, other, tolerance, direction)
+    return compare_samples(a.samples, b.samples, mine, other, direction)
 
 
 def compare_reported(

@@ -88,6 +88,9 @@ def leader_name(cohort: Cohort) -> str:
     if cohort.only_result:
         return f"{name} (only result)"
     rivals = len(cohort.unbeaten) - 1
+    first = [one for one in cohort.entries if one.key in cohort.unbeaten]
+    if rivals > 0 and len(first) > rivals and len({one.implementation.line for one in first}) == 1:
+        return f"{name} ({len(first)} revisions)"
     return f"{name} or {rivals} more" if rivals > 0 else name
 
 

@@ -86,6 +86,8 @@ def leader_words(row: CohortRow, entries: Sequence[EntryRow]) -> str:
     first = unbeaten(entries)
     if len(first) == 1:
         return f"{line_name(leader)} is unbeaten{measured}, but not surely first, {value}"
+    if len({line_name(one) for one in first}) == 1 and len(first) == len(row.unbeaten):
+        return f"{_together(row, first)} leads{measured}, {_span(scale, first)}"
     return f"{_together(row, first)} are not told apart{measured}, {_span(scale, first)}"
 
 
