@@ -41,6 +41,7 @@ Probe (``kernelindex.runner.probe``), in the order the worker sends them
   capture {pass}         -> {graph_capturable: bool | null, capture_text}; the last thing asked
   audit {name, pass}     -> {findings: [finding, ...]};  finding: {code, status, text, numbers}
   audits {pass}          -> {names: [...]}  which audits apply
+  free {}                gives cached device memory back, after the examination      -> {}
   sentinel {which, calls} -> {samples_ns, nominal_ns}        (trusted probes only)
   selfcheck {}           -> {checks: [{name, passed, text, numbers}], tick_ns, passed,
                              values: {name: number}}                             (trusted only)

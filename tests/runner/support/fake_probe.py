@@ -102,6 +102,9 @@ class Fake:
     def audit(self, request):
         return {"findings": []}
 
+    def free(self, request):
+        return {}
+
     def capture(self, request):
         return {"graph_capturable": None}
 
@@ -200,7 +203,7 @@ class Fake:
     def handlers(self):
         names = (
             *("hello", "load", "inputs", "call", "warm", "measure", "block", "traits", "trace"),
-            *("audits", "audit", "capture", "sentinel", "selfcheck"),
+            *("audits", "audit", "free", "capture", "sentinel", "selfcheck"),
         )
         return {name: getattr(self, name) for name in names}
 

@@ -53,11 +53,11 @@ def run_checked(
         return Checked(timed_pass, state.outputs, state.gradients, findings, elapsed)
     finally:
         work.end()
-        _give_back(session.device)
+        give_back(session.device)
 
 
-def _give_back(device: str) -> None:
-    """Give free memory back to the device: poison should not starve other processes."""
+def give_back(device: str) -> None:
+    """Give free memory back to the device: poison and audits should not starve others."""
     if device.startswith("cuda"):
         import torch
 

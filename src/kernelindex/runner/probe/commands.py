@@ -36,7 +36,7 @@ class Commands:
         """Every command by its name, except ``bye``, which the channel answers."""
         names = (
             *("hello", "load", "inputs", "call", "warm", "measure", "block", "trace", "traits"),
-            *("capture", "audits", "audit", "sentinel", "selfcheck"),
+            *("capture", "audits", "audit", "free", "sentinel", "selfcheck"),
         )
         return {name: getattr(self, name) for name in names}
 
@@ -171,6 +171,13 @@ class Commands:
         with as_refusal(f"audit {request['name']}"):
             findings = run_audit(str(request["name"]), bench)
         return {"findings": [one.to_json() for one in findings]}
+
+    def free(self, request: Request) -> dict[str, Any]:
+        """Give back device memory that is cached and not used."""
+        if self._guards is not None:
+            self._guards.forget()
+        checking.give_back(self.session.device)
+        return {}
 
     def sentinel(self, request: Request) -> dict[str, Any]:
         """Samples of one of the trusted pieces of work that the floor is read from."""

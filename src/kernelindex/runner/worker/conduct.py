@@ -83,8 +83,19 @@ class Conduct:
             self._finish(member, apart=number > 0)
         record = rounds.to_json()
         if self.generation == 0 and number == 0 and not decided:
-            record["selfcheck"] = anchor.selfcheck()
+            record["selfcheck"] = self._selfcheck(judge, anchor, members)
         return record, apart
+
+    def _selfcheck(
+        self, judge: Judge, anchor: AnchorProbe, members: Sequence[Member]
+    ) -> dict[str, Any]:
+        """The proof of the timer that all rounds went by, once the card is empty.
+
+        It moves a GiB, for which candidates need not have left room: they and the judge end
+        first. The anchor's process stays, with the timer and the flush that it had all along.
+        """
+        self.bench.end_all([judge.process, *(one.process for one in members)])
+        return anchor.selfcheck()
 
     def _time(self, rounds: Rounds) -> None:
         """Warm up, examine, and run all rounds."""

@@ -198,3 +198,17 @@ def examine_all(bench: Bench, members: Sequence[Member], *, fully: bool) -> None
                 examine_member(bench, member, timed_pass, audit=timed_pass in audited)
             if timed_pass in member.open_passes():
                 check_slope(member, timed_pass, bench.timeout_s, on_host=bench.plan.device == "cpu")
+        if fully:
+            free_member(bench, member)
+
+
+def free_member(bench: Bench, member: Member) -> None:
+    """Have it give back the memory that its examination took and that nothing holds any more.
+
+    Audits hold copies of everything; others, the judge and the anchor share the device. What
+    its calls need it takes again in the warm-up after the first switch.
+    """
+    if member.process.alive:
+        answer = member.process.ask("free", bench.long_timeout_s)
+        if isinstance(answer, Refused) and not member.process.alive:
+            member.fail(None, answer)
