@@ -235,10 +235,11 @@ class TestOneLine:
         return runs
 
     def test_an_older_revision_elsewhere_does_not_take_the_first_place(self) -> None:
-        first = self.batch(3, {("own", "1"): 104_000.0, ("other", "1"): 104_500.0})
+        first = self.batch(3, {("own", "1"): 102_500.0, ("other", "1"): 103_000.0})
         second = self.batch(7, {("own", "2"): 103_000.0, ("other", "1"): 108_000.0})
         ranking = rank(build_entries([*first, *second]), TOLERANCE)
         places = {(r.entry.line.project, r.entry.revision): (r.low, r.high) for r in ranking.ranked}
+        assert ranking.ranked[0].entry.revision == "2"  # though the older one's number is better
         assert places["own", "2"] == (1, 1)
         assert places["other", "1"] == (3, 3)  # one behind two, though they are of one line
         assert {key.split('"')[1] for key in ranking.unbeaten} == {ranking.ranked[0].entry.line.id}

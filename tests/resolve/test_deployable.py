@@ -53,9 +53,9 @@ def entries_of(answer: Answer, title: str) -> list[Entry]:
 
 def test_the_slot_has_the_best_that_can_be_deployed_in_every_group(answer: Answer) -> None:
     assert [pick.text for pick in answer.best.deployable.picks] == [
-        "KernelIndex moe_mlp 2.93 ms",
-        "KernelIndex moe_mlp 3.12 ms",
-        "Liger fused MoE 7.3 ms",
+        "KernelIndex moe_mlp 2.95 ms",
+        "KernelIndex moe_mlp 3.36 ms",
+        "Liger fused MoE 7.19 ms",
         "Liger fused MoE 6.34 ms",
         "Transformers grouped_mm 8.70 ms",
     ]
@@ -63,7 +63,9 @@ def test_the_slot_has_the_best_that_can_be_deployed_in_every_group(answer: Answe
     for pick in answer.best.deployable.picks:
         cohort = next(one for one in answer.cohorts if one.key == pick.cohort)
         fit = [entry for entry in cohort.entries if entry.deployable]
-        assert pick.runs == (fit[0].run.digest,)
+        first = [one for one in fit if one.implementation.line == fit[0].implementation.line]
+        newest = max(first, key=lambda entry: entry.run.observed)
+        assert pick.runs == (newest.run.digest,)
 
 
 def test_why_the_others_are_not_names_what_is_lacking(answer: Answer) -> None:
@@ -149,9 +151,9 @@ def test_the_command_line_says_it(
     printed = " ".join(terminal.ki("resolve", QUERY, catalog=catalog).out.split())
     assert f"Best deployable {WORDS}" in printed
     full = " ".join(terminal.ki("resolve", QUERY, "--full", catalog=catalog).out.split())
-    assert re.search(r"deployable +H200 SXM 141GB full: KernelIndex moe_mlp 2\.93 ms;", full)
+    assert re.search(r"deployable +H200 SXM 141GB full: KernelIndex moe_mlp 2\.95 ms;", full)
     data = terminal.ki("resolve", QUERY, "--json", catalog=catalog).data
-    assert data["best"]["deployable"]["picks"][0]["text"] == "KernelIndex moe_mlp 2.93 ms"
+    assert data["best"]["deployable"]["picks"][0]["text"] == "KernelIndex moe_mlp 2.95 ms"
 
 
 def test_the_pages_say_it(catalog: Catalog, answer: Answer, tmp_path: Path) -> None:

@@ -108,8 +108,9 @@ class ExcludedRun:
 class Best:
     """Who is fastest among those that qualify, as entry keys in list order.
 
-    One key: it leads alone, or is the only one (then ``only_result``). Several: unbeaten
-    together. None: nobody qualifies, and ``fills`` says what would change that.
+    One key: it leads alone, is the newest of the revisions that lead, or is the only one (then
+    ``only_result``). Several: unbeaten together. None: nobody qualifies, and ``fills`` says
+    what would change that.
     """
 
     keys: tuple[str, ...]
@@ -215,7 +216,15 @@ def _best_of(ranking: Ranking, fills: str) -> Best:
         return Best(keys=(), only_result=False, fills=fills)
     if ranking.only_result:
         return Best(keys=(ranking.ranked[0].entry.key,), only_result=True, fills=None)
-    return Best(keys=ranking.unbeaten, only_result=False, fills=None)
+    return Best(keys=_foremost(ranking), only_result=False, fills=None)
+
+
+def _foremost(ranking: Ranking) -> tuple[str, ...]:
+    """The unbeaten; of several measured revisions of one line, and no other, the newest."""
+    first = [one.entry for one in ranking.ranked if one.entry.key in ranking.unbeaten]
+    one_line = len({entry.line.id for entry in first}) == 1
+    measured = all(entry.representative.samples for entry in first)
+    return ranking.unbeaten[:1] if one_line and measured else ranking.unbeaten
 
 
 def _verified(rows: Sequence[JudgedEntry]) -> list[JudgedEntry]:

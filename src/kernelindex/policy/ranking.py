@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from kernelindex.policy.entries import by_batch
 from kernelindex.policy.facts import Direction
 from kernelindex.policy.verdicts import (
     Verdict,
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 class Ranked:
     """One entry in its place.
 
-    ``position``         1-based place in the list, by value and then key: for display only
+    ``position``         1-based place in the list, by value and then key, but for the newest of
+                         the first's line: for display only
     ``low``, ``high``    the rank range; None for the only result of a cohort
     ``kin``              entries of its own line that nothing tells from it: they share its
                          place and do not widen its range
@@ -84,7 +86,7 @@ class _Standing:
 
 def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
     """Rank the entries of one cohort; the order they come in does not matter."""
-    ordered = sort_entries(entries)
+    ordered = _newest_of_line_first(sort_entries(entries), tolerance)
     if len(ordered) < 2:
         return _only_result(ordered)
     pairs: dict[tuple[int, int], Verdict] = {}
@@ -108,6 +110,29 @@ def sort_entries(entries: Sequence[Entry]) -> list[Entry]:
     """Best value first; equal values by key, so that the order is always the same."""
     sign = -1.0 if entries and entries[0].direction is Direction.HIGHER else 1.0
     return sorted(entries, key=lambda entry: (sign * entry.value, entry.key))
+
+
+def _newest_of_line_first(ordered: list[Entry], tolerance: Tolerance) -> list[Entry]:
+    """Of measured revisions that nothing tells from the first, the newest leads the list.
+
+    The others were measured beside it; an older revision's batch may hold none of them.
+    """
+    if not ordered or ordered[0].representative.samples is None:
+        return ordered
+    first = ordered[0]
+    kin = [
+        entry
+        for entry in ordered
+        if entry is first
+        or (
+            entry.line.id == first.line.id
+            and entry.representative.samples is not None
+            and compare_in_cohort(first, entry, tolerance).kind
+            in (VerdictKind.UNCLEAR, VerdictKind.SAME)
+        )
+    ]
+    newest = max(kin, key=lambda entry: max(by_batch(entry.runs)))
+    return [newest, *(entry for entry in ordered if entry is not newest)]
 
 
 def judge_pairs(entries: Sequence[Entry], tolerance: Tolerance) -> dict[tuple[int, int], Verdict]:

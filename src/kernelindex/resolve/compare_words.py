@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kernelindex.resolve.numbers import significant
+from kernelindex.resolve.wording import short_revision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,9 +52,10 @@ def apart_words(runs: Sequence[RunLine], *, with_hardware: bool = True) -> list[
 
 
 def _told(run: RunLine, *, with_hardware: bool) -> list[str]:
-    """Pass, regime and GPU, part by part."""
+    """Pass, regime, revision and GPU, part by part."""
     timed = f"{run.timed_pass} pass" if run.timed_pass != "unstated" else "no pass stated"
-    return [timed, *run.regime.split(", "), *([run.hardware] if with_hardware else [])]
+    parts = [timed, *run.regime.split(", "), short_revision(run.revision), run.observed or ""]
+    return [*filter(None, parts), *([run.hardware] if with_hardware else [])]
 
 
 def pair_numbers(pair: PairVerdict) -> PairNumbers | None:

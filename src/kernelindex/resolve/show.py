@@ -69,7 +69,7 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
     entry = next((one for one in entries if one.entry_key == run.entry_key), None)
     return RunDossier(
         kind=run.kind,
-        title=_title(run),
+        title=_title(run, spec),
         summary=dossier_summary(run, standing),
         status=shown_status(run),
         primary=view_primary(run),
@@ -108,7 +108,7 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         reruns=reruns_of(catalog, run, parts),
         gaps=view_gaps(run, relatives),
         attestations=ATTESTATIONS,
-        citation=_citation(run),
+        citation=_citation(run, spec),
         more=run.operation,
         manifests=documents,
     )
@@ -188,15 +188,18 @@ def _measurements(spec: Json) -> tuple[Json, ...]:
     return (*timed, *spec.get("measurements", ()))
 
 
-def _title(run: RunRow) -> str:
+def _title(run: RunRow, spec: Json) -> str:
+    """What was timed and how; a batch's number tells the runs of one kernel apart."""
     label = run.device.get("label") or run.device.get("product") or ""
     timed = "" if run.timed_pass == "unstated" else f", {run.timed_pass}"
     what = f"{run.line['title']}: {run.operation_title or run.operation}{timed} on {label}"
-    return f"{what} ({regime_of(run)})"
+    number = (spec.get("batch") or {}).get("number")
+    batch = f"; batch {number}" if number else ""
+    return f"{what} ({regime_of(run)}{batch})"
 
 
-def _citation(run: RunRow) -> str:
+def _citation(run: RunRow, spec: Json) -> str:
     source = find_source(run.source)
     credit = f" Data: {source.attribution}." if source and source.attribution else ""
     date = run.observed.get("date") or run.observed.get("text") or "undated"
-    return f"{_title(run)}, {date}. KernelIndex run {run.digest}.{credit}"
+    return f"{_title(run, spec)}, {date}. KernelIndex run {run.digest}.{credit}"

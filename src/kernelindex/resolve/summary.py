@@ -127,8 +127,11 @@ def _passes(fits: Sequence[CohortRow], read_all: bool) -> str:
     return f"{said} ({count} none)" if silent else said
 
 
+_NAMED = 3  # lines that lead as many groups as each other, named together
+
+
 def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
-    """The line that leads alone in most of the groups at hand."""
+    """The line that leads alone in most of the groups at hand, or those that lead as many."""
     leads: dict[str, int] = {}
     seen = [entries[row.key] for row in fits if entries.get(row.key)]
     for found in seen:
@@ -137,8 +140,12 @@ def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
             leads[name] = leads.get(name, 0) + 1
     if not leads:
         return ""
-    name, count = max(leads.items(), key=lambda pair: pair[1])
-    return f" {name} leads {count} of the {len(seen)} shown." if count > 1 else ""
+    count = max(leads.values())
+    first = [name for name, led in leads.items() if led == count]
+    if count < 2 or len(first) > _NAMED:
+        return ""
+    verb, each = ("lead", " each") if len(first) > 1 else ("leads", "")
+    return f" {listed(first)} {verb} {count}{each} of the {len(seen)} shown."
 
 
 def _how_many_verified(fits: Sequence[CohortRow], read_all: bool) -> str:

@@ -348,10 +348,13 @@ def _roof(product: Product, dtype: str) -> Roof:
 
 
 def _points(cohorts: Sequence[Cohort]) -> Iterable[RooflinePoint]:
+    """The best placed entry of every line in each group."""
     for cohort, words in zip(cohorts, open_words(cohorts), strict=True):
-        for entry in cohort.entries:
-            limit = entry.limit
-            if limit and limit.tflops and limit.tbps:
+        drawn = set()
+        for entry in sorted(cohort.entries, key=lambda entry: entry.position):
+            limit, line = entry.limit, entry.implementation.line or entry.implementation.slug
+            if line not in drawn and limit and limit.tflops and limit.tbps:
+                drawn.add(line)
                 yield RooflinePoint(
                     name=entry.implementation.title or path_name(entry.implementation),
                     group=words,
