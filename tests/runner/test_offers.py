@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kernelindex.errors import RequestError
+from kernelindex.errors import NotFoundError, RequestError
 from kernelindex.runner.offers import available
 from kernelindex.runner.operations.description import load_operation
-from kernelindex.runner.planning import Ask, choose_point
+from kernelindex.runner.planning import MOST_BYTES, Ask, choose_point
 
 CPU_BUILD = frozenset(("torch", "numpy"))
 """What a CPU build of torch brings: no triton."""
@@ -36,3 +36,22 @@ def test_a_candidate_asked_for_by_name_that_cannot_run_is_refused_before_anythin
         choose_point(ask)
     everything = choose_point(Ask(operation="rms-norm", device="cpu", packages=CPU_BUILD))
     assert ("liger-kernel/LigerRMSNorm", "does not run on cpu") in everything.left_out
+
+
+def test_an_operation_that_is_not_here_is_answered_with_those_that_have_candidates() -> None:
+    with pytest.raises(NotFoundError) as refused:
+        load_operation("nosuch")
+    listed = refused.value.message.partition("there are: ")[2].split(", ")
+    assert "rms-norm" in listed
+    assert "study-scale" not in listed
+    assert load_operation("study-scale").candidates == ()
+
+
+def test_a_shape_that_no_machine_holds_is_refused_with_its_bytes() -> None:
+    row = 4 * 2 * 64  # x and y in fp32; the weight is 256 bytes more
+    most = (MOST_BYTES - 256) // row
+    axes = {"tokens": most, "hidden": 64}
+    assert choose_point(Ask(operation="rms-norm", axes=axes)).point.axes == axes
+    with pytest.raises(RequestError, match=f"takes {(most + 1) * row + 256} bytes") as refused:
+        choose_point(Ask(operation="rms-norm", axes={**axes, "tokens": most + 1}))
+    assert refused.value.code == "plan.size"

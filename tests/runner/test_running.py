@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kernelindex.errors import RequestError
 from kernelindex.runner import batch_files
+from kernelindex.runner.probe.timers.driver import DriverError
 from kernelindex.runner.recording import read_batch
-from kernelindex.runner.running import Tail, run_here
+from kernelindex.runner.running import Tail, check_machine, run_here
 from tests.runner.recording.factories import make_plan
 
 if TYPE_CHECKING:
@@ -25,6 +27,31 @@ def test_only_whole_new_lines_are_read(tmp_path: Path) -> None:
         file.write("o\nthree\n")
     assert tail.read() == ["two", "three"]
     assert tail.read() == []
+
+
+def absent(_: str) -> int:
+    raise DriverError("devices that the driver sees: 1, numbered from 0")
+
+
+def test_a_device_that_is_not_here_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    plan = make_plan(device="cuda:9", candidates=("pytorch/RMSNorm",))
+    with pytest.raises(
+        RequestError, match=r"not on this machine: devices .* 1, numbered"
+    ) as refused:
+        check_machine(plan, absent)
+    assert refused.value.code == "run.device"
+    with pytest.raises(RequestError, match="cuda:9 is not on this machine"):
+        run_here(plan, tmp_path / "batch")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tensors_beyond_the_memory_are_refused_with_both_sizes() -> None:
+    plan = make_plan()  # x and y of 512 x 1024 in fp32, and a weight of 1024
+    wanted = 4 * (2 * 512 * 1024 + 1024)
+    check_machine(plan, lambda _: wanted)
+    with pytest.raises(RequestError, match=f"takes {wanted} bytes; cpu has {wanted - 1}") as found:
+        check_machine(plan, lambda _: wanted - 1)
+    assert found.value.code == "run.size"
 
 
 @pytest.mark.slow

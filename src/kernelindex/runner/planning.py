@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
     from kernelindex.registry.costs import Work
     from kernelindex.registry.hardware import Product
+    from kernelindex.runner.operations.case import Case
     from kernelindex.runner.operations.description import Operation
 
 __all__ = ["Ask", "Choice", "choose_point", "floors"]
 
 CPU_DTYPE = "fp32"
+MOST_BYTES = 1 << 40
+"""One set of inputs and outputs takes a TiB at most: no device has more, nor any host we know."""
 FREE = "free"
 
 
@@ -71,13 +74,14 @@ def choose_point(ask: Ask) -> Choice:
     """The point of a question.
 
     Raises NotFoundError for an operation or candidate that is not here, RequestError
-    ``plan.candidates`` where none can run or one that is named cannot, and what the case
-    refuses.
+    ``plan.candidates`` where none can run or one that is named cannot, ``plan.size`` beyond
+    ``MOST_BYTES``, and what the case refuses.
     """
     operation = load_operation(ask.operation)
     axes, axis_notes = _axes(operation, ask)
     dtypes, dtype_notes = _dtypes(operation, ask)
     case = make_case(operation, axes, dtypes)
+    _check_size(case)
     chosen, left_out = _candidates(operation, ask, case.dtype(operation.inputs[0].name))
     if ask.candidates and left_out:
         raise RequestError(
@@ -119,6 +123,16 @@ def choose_point(ask: Ask) -> Choice:
         limits=Limits(floor_ns=floors(operation.slug, axes, case.dtypes, passes, ask.products)),
     )
     return Choice(point=point, notes=(*axis_notes, *dtype_notes), left_out=tuple(left_out))
+
+
+def _check_size(case: Case) -> None:
+    """Refuse what no machine could hold; what the one at hand can is asked when it runs."""
+    if case.set_bytes > MOST_BYTES:
+        raise RequestError(
+            f"{case.operation.slug}: one set of inputs and outputs takes {case.set_bytes} bytes at"
+            f" these axes; at most {MOST_BYTES} can be planned, so choose smaller ones",
+            code="plan.size",
+        )
 
 
 def floors(

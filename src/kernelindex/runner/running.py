@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kernelindex
-from kernelindex.errors import KernelIndexError
+from kernelindex.errors import KernelIndexError, RequestError
 from kernelindex.runner import batch_files
+from kernelindex.runner.operations.case import case_of
 from kernelindex.runner.plan import plan_to_json
+from kernelindex.runner.probe.timers.driver import Driver, DriverError
+from kernelindex.runner.worker.watching import machine_memory_bytes
 from kernelindex.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -47,8 +50,9 @@ def run_here(
     ``tell`` gets how many generations are done and the worker's newest line. In ``caches``
     code that was compiled is kept for the next batch. Interrupted,
     the worker is asked to stop and the batch keeps what it measured. Raises WorkerError
-    where there is no outcome.
+    where there is no outcome, and what ``check_machine`` refuses.
     """
+    check_machine(plan)
     folder.mkdir(parents=True, exist_ok=True)
     plan_path = folder.parent / f"{folder.name}.plan.json"
     write_whole(plan_path, plan_to_json(plan).encode())
@@ -65,6 +69,34 @@ def run_here(
         raise WorkerError(
             f"the worker ended with {worker.returncode} and no outcome; {log_path} ends: {tail}"
         )
+
+
+def memory_of(device: str) -> int:
+    """Bytes of memory of this machine (``cpu``) or of ``cuda:<n>``; raises DriverError."""
+    if device == "cpu":
+        return machine_memory_bytes()
+    return Driver().device_memory(int(device.partition(":")[2]))
+
+
+def check_machine(plan: Plan, memory: Callable[[str], int] = memory_of) -> None:
+    """Refuse a plan whose device is not here, or whose tensors its memory cannot hold.
+
+    Raises RequestError ``run.device`` and ``run.size``. One set of inputs and outputs is asked
+    for, so that only what certainly fails is refused.
+    """
+    try:
+        had = memory(plan.device)
+    except DriverError as error:
+        text = f"{plan.device} is not on this machine: {error.message}"
+        raise RequestError(text, code="run.device") from error
+    for point in plan.points:
+        wanted = case_of(point).set_bytes
+        if wanted > had:
+            raise RequestError(
+                f"{point.id}: one set of inputs and outputs takes {wanted} bytes; {plan.device}"
+                f" has {had}, so choose smaller axes",
+                code="run.size",
+            )
 
 
 def _start(plan: Path, folder: Path, log: int, caches: Path | None) -> subprocess.Popen[bytes]:

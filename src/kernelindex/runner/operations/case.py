@@ -60,6 +60,13 @@ class Case:
         """How many bytes that tensor takes."""
         return self.size(name) * dtype_of(self.dtype(name)).bytes
 
+    @property
+    def set_bytes(self) -> int:
+        """How many bytes one set of inputs takes, with the outputs."""
+        return sum(
+            self.nbytes(one.name) for one in (*self.operation.inputs, *self.operation.outputs)
+        )
+
     def for_draw(self, draw: str) -> Case:
         """The case under another draw, its axes changed as the operation says; each stays ≥ 1.
 

@@ -280,10 +280,14 @@ def module_name(slug: str) -> str:
 
 
 def folder_of(slug: str) -> Path:
-    """The folder of an operation. Raises ``NotFoundError``."""
+    """The folder of an operation.
+
+    Raises ``NotFoundError`` with those there are: one without candidates is a study's own.
+    """
     folder = _HERE / slug.replace("-", "_")
     if "/" in slug or not (folder / "operation.json").is_file():
-        raise NotFoundError(f"no operation {slug!r} can be run; there are: {', '.join(slugs())}")
+        known = ", ".join(one for one in slugs() if load_operation(one).candidates)
+        raise NotFoundError(f"no operation {slug!r} can be run; there are: {known}")
     return folder
 
 

@@ -32,6 +32,8 @@ _SIGNATURES: dict[str, list[Any]] = {
     "cuDriverGetVersion": [POINTER(c_int)],
     "cuDeviceGet": [POINTER(c_int), c_int],
     "cuDeviceGetAttribute": [POINTER(c_int), c_int, c_int],
+    "cuDeviceGetCount": [POINTER(c_int)],
+    "cuDeviceTotalMem_v2": [POINTER(c_size_t), c_int],
     "cuCtxGetCurrent": [POINTER(c_void_p)],
     "cuCtxSynchronize": [],
     "cuCtxGetLimit": [POINTER(c_size_t), c_int],
@@ -74,6 +76,17 @@ class Driver:
         """The CUDA version the driver supports, as 1000 x major + 10 x minor."""
         found = c_int()
         self.call("cuDriverGetVersion", byref(found))
+        return found.value
+
+    def device_memory(self, index: int) -> int:
+        """Bytes of a device's memory, without a context; raises DriverError where there is none."""
+        self.call("cuInit", 0)
+        count, device, found = c_int(), c_int(), c_size_t()
+        self.call("cuDeviceGetCount", byref(count))
+        if index >= count.value:
+            raise DriverError(f"devices that the driver sees: {count.value}, numbered from 0")
+        self.call("cuDeviceGet", byref(device), index)
+        self.call("cuDeviceTotalMem_v2", byref(found), device)
         return found.value
 
     def attribute(self, name: str, index: int) -> int:
@@ -137,7 +150,7 @@ def _load() -> ctypes.CDLL:
             return ctypes.CDLL(name)
         except OSError as error:
             reasons.append(str(error))
-    raise DriverError(f"no CUDA driver: {'; '.join(reasons)}; install it, or use device cpu")
+    raise DriverError(f"no CUDA driver: {reasons[0]}; install it, or use device cpu")
 
 
 def _bind(library: ctypes.CDLL, name: str) -> Any:
