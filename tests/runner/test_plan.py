@@ -49,6 +49,7 @@ def test_defaults_fill_what_is_left_out() -> None:
         ({"points": {}}, "points", "a list"),
         ({"rules": {"rounds": 0}}, "rules", "at least one round"),
         ({"rules": {"load": ["burst", "burst"]}}, "rules", "each once"),
+        ({"rules": {"gaps": "idle"}}, "rules", "gaps of spun, worked"),
         ({"points": [{"id": "x"}]}, "points[0].operation", "the key is missing"),
     ],
 )

@@ -22,6 +22,7 @@ GRADIENT_PASSES = ("backward", "full")
 CACHE = ("cold", "hot")
 LOAD = ("burst", "sustained")
 EXECUTION = ("eager", "graph")
+GAPS = ("spun", "worked")
 PURPOSES = ("records", "study", "try", "reproduce")
 INTERFACES = ("torch", "numpy")
 GRADIENTS = ("leaf", "non_leaf")
@@ -58,7 +59,8 @@ class Rules:
     ``half_width_target`` is relative, of the 95 % interval of every pair of candidates;
     ``max_generations`` are run only while it is not reached. ``audited_passes``
     passes of each candidate, drawn by the batch, are audited in the first generation (None: all);
-    candidates from a file are audited in all.
+    candidates from a file are audited in all. ``gaps`` is what holds a device before a call under
+    sustained load in a cold cache: a spin, as in plans that do not say, or work (docs/adr/0015).
     """
 
     generations: int = 3
@@ -82,6 +84,7 @@ class Rules:
     checks_per_generation: int = 2
     audited_passes: int | None = None
     pad_bytes: int = 64 << 20
+    gaps: str = "spun"
 
     def __post_init__(self) -> None:
         _need(1 <= self.generations <= self.max_generations, "1 <= generations <= maxGenerations")
@@ -95,6 +98,7 @@ class Rules:
         _need_some_of(self.cache, CACHE, "cache")
         _need_some_of(self.load, LOAD, "load")
         _need_some_of(self.execution, EXECUTION, "execution")
+        _need(self.gaps in GAPS, f"gaps of {', '.join(GAPS)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

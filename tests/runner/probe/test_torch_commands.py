@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="torch candidates need torch")
 from kernelindex.runner.judge.refresh import refreshed  # noqa: E402
 from kernelindex.runner.operations import load_module  # noqa: E402
 from kernelindex.runner.probe.check_case import Rig, make_rig  # noqa: E402
+from kernelindex.runner.probe.timers.gaps import make_products  # noqa: E402
 from kernelindex.runner.tensor_file import read_tensors  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -151,3 +152,16 @@ def test_prepared_weights_stand_in_the_place_of_static_inputs(tmp_path: Path) ->
     one = session.sets.sets[1]
     assert torch.equal(work.ready(1)(), 2 * one.plain["x"] * one.plain["weight"])
     assert session.setup_ns > 0
+
+
+def test_products_that_fill_gaps_share_two_buffers_and_leave_no_gradients() -> None:
+    (_, large), (_, small) = make_products("cpu", (16, 8))
+    first = large()
+    factor = first._base if first._base is not None else first
+    with torch.inference_mode():
+        second = small()
+    assert (first.dtype, first.shape, second.shape) == (torch.bfloat16, (16, 16), (8, 8))
+    assert first.data_ptr() == second.data_ptr()  # what is computed is nobody's
+    assert not second.requires_grad
+    assert factor.numel() == 256
+    assert 0.5 < float(large().float().std()) / 4.0 < 2.0  # of normal numbers, not of zeros

@@ -8,7 +8,7 @@ import pytest
 from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.plan import Candidate, Rules
 from kernelindex.runner.worker.members import Member
-from kernelindex.runner.worker.rounds import Rounds, call_ns
+from kernelindex.runner.worker.rounds import Rounds, _telemetry, call_ns
 from kernelindex.stats import Random
 
 
@@ -84,3 +84,12 @@ def test_a_burst_lasts_no_longer_than_a_round(sample_ns: float, least: int, most
     rounds._measure_member(member, None)
     bursts = [one["calls"] for one in process.asked if one["load"] == "burst"]
     assert least <= min(bursts) <= max(bursts) <= most
+
+
+def test_what_held_the_device_is_kept_with_a_round_s_readings() -> None:
+    gaps = {"gaps": "worked", "slowness": 1.2, "each": {"pieces": {"4096": 3}, "spin_ns": 9.0}}
+    pace = {"hold_ns": 5.5e5, "synchronizes": False, **gaps}
+    told = reply(9, telemetry={"summary": {}}, timed_ns=4.0, pace=pace)
+    bench: Any = SimpleNamespace(watch=SimpleNamespace(alive=3))
+    kept = {"summary": {}, "own_processes": 3, "timed_ns": 4.0, "hold_ns": 5.5e5, **gaps}
+    assert _telemetry(bench, told) == kept

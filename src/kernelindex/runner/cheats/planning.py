@@ -133,4 +133,5 @@ def _rules(quick: bool, device: str) -> Rules:
         command_timeout_seconds=30.0,
         checks_per_generation=2,
         pad_bytes=1 << 20,
+        gaps="worked",  # as records are measured
     )

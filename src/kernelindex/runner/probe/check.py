@@ -149,7 +149,9 @@ def _measure(
 
 def _short(pace: dict[str, Any]) -> str:
     hold, lead = pace.get("hold_ns", 0.0), pace.get("lead_ns", 0.0)
-    return f"{hold / 1e3:.0f}+{lead / 1e3:.0f}us sync={pace.get('synchronizes')}" if pace else "-"
+    held = f"{pace.get('gaps')} {(pace.get('each') or {}).get('pieces', '')}"
+    text = f"{hold / 1e3:.0f}+{lead / 1e3:.0f}us {held} sync={pace.get('synchronizes')}"
+    return text if pace else "-"
 
 
 def check_examination(report: Report, rig: Rig) -> None:

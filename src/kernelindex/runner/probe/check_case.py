@@ -39,7 +39,7 @@ def make_rig(
 ) -> Rig:
     """Say hello, load a candidate of the RMS norm and two sets of its inputs."""
     commands = Commands()
-    rules = {"pad_bytes": 1 << 20}
+    rules = {"pad_bytes": 1 << 20, "gaps": "worked"}
     facts = commands.hello({"device": device, "pad_bytes": 1 << 20, "protocol": rules})["facts"]
     rig = Rig(commands, folder, facts)
     axes = {"tokens": tokens, "hidden": hidden}

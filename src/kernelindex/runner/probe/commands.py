@@ -62,7 +62,7 @@ class Commands:
         self._session = session
         timer = session.meter.timer
         facts = describe_environment(device, session.meter.sensors, timer.tick_ns)
-        facts["timer"] = {"name": timer.name, "tick_ns": timer.tick_ns}
+        facts["timer"] = timer.to_fields()
         return {"facts": facts}
 
     def load(self, request: Request) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from kernelindex.runner.probe.host_sensors import HostSensors
 from kernelindex.runner.probe.measuring import Meter
 from kernelindex.runner.probe.state import Session
 from kernelindex.runner.probe.timers.driver import Driver, DriverError
+from kernelindex.runner.probe.timers.gaps import SPUN
 from kernelindex.runner.probe.timers.host import HostTimer
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def open_session(device: str, rules: Mapping[str, Any]) -> Session:
     from kernelindex.runner.probe.timers.cuda import open_cuda_timer
 
     index = int(device.partition(":")[2] or 0)
-    timer = open_cuda_timer(index)
+    timer = open_cuda_timer(index, str(rules.get("gaps") or SPUN))
     meter = Meter(timer, gpu_sensors(index), reset_cache=find_reset(Driver(), index))
     return Session(device, rules, meter)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Reading = dict[str, Any]
+COVERS = "warm-up after the switch, idling, gaps, flushes and calls"
 RANGES = ("sm_mhz", "memory_mhz", "power_w", "temperature_c")
 
 
@@ -59,8 +60,13 @@ class Watch:
         return {"at_ns": begun, "cost_ns": time.perf_counter_ns() - begun, **found}
 
     def report(self) -> dict[str, Any]:
-        """All readings, and their summary in the terms of a run's telemetry."""
+        """All readings, and their summary in the terms of a run's telemetry.
+
+        ``covers`` is in it because the energy counted between the first reading and the last is
+        not that of the calls: a call's own joules are measured apart (``probe.traits``).
+        """
         return {
+            "covers": COVERS,
             "before": self.before,
             "during": self.during,
             "after": self.after,

@@ -21,17 +21,18 @@ SECOND_NS = 1_000_000_000
 CONFIDENCE = 0.95
 
 
-def build_protocol(plan: Plan, point: Point, regime: Regime) -> Manifest:
+def build_protocol(plan: Plan, point: Point, regime: Regime, *, spins: bool = False) -> Manifest:
     """The BenchmarkProtocol of one pass in one regime.
 
     ``plan.material["emulates"]`` names the source's protocol that a batch follows in place
-    of ours; it is then a protocol of its own and its numbers never rank with ours.
+    of ours; it is then a protocol of its own and its numbers never rank with ours. ``spins``:
+    the device could fill no gap with work, whatever the plan says.
     """
     rules, on_device = plan.rules, plan.device != "cpu"
     emulated = plan.material.get("emulates")
-    version = str(VERSION) if emulated is None else f"{VERSION}, as {emulated}"
+    worked = on_device and not spins and is_worked(rules, regime)
     spec: dict[str, Any] = {
-        "harness": {"name": CONTROLLED_HARNESS, "version": version},
+        "harness": {"name": CONTROLLED_HARNESS, "version": _version(emulated, worked=worked)},
         "measurement": _measurement(rules, on_device=on_device),
         "correctness": {
             "reference": "the operation's reference in fp32 or fp64 on the same input values",
@@ -72,9 +73,26 @@ def build_protocol(plan: Plan, point: Point, regime: Regime) -> Manifest:
     }
     if regime.timed_pass in GRADIENT_PASSES:
         spec |= {"gradients": point.gradients, "gradientBuffers": point.gradient_buffers}
-    metadata = {"name": _slug(emulated, regime, point), "title": _title(emulated, regime)}
+    metadata = {
+        "name": _slug(emulated, regime, point, worked=worked),
+        "title": _title(emulated, regime, worked=worked),
+    }
     kind = "BenchmarkProtocol"
     return parse({"apiVersion": V2, "kind": kind, "metadata": metadata, "spec": spec})
+
+
+def is_worked(rules: Rules, regime: Regime) -> bool:
+    """Whether gaps before calls on a device held work and no spin (docs/adr/0015)."""
+    return rules.gaps == "worked" and regime.load == "sustained" and regime.cache == "cold"
+
+
+def _version(emulated: Any, *, worked: bool) -> str:
+    """The harness's version, in the cohort's key: what differs in meaning never ranks together.
+
+    A run whose gaps are spun, every burst among them, keeps the version it always had.
+    """
+    ways = [f"as {emulated}"] * (emulated is not None) + ["gaps worked"] * worked
+    return ", ".join((str(VERSION), *ways))
 
 
 def _measurement(rules: Rules, *, on_device: bool) -> dict[str, Any]:
@@ -146,13 +164,15 @@ def _name(emulated: Any) -> str:
     return NAME if emulated is None else f"{NAME}-as-{emulated}"
 
 
-def _slug(emulated: Any, regime: Regime, point: Point) -> str:
+def _slug(emulated: Any, regime: Regime, point: Point, *, worked: bool) -> str:
     parts = [_name(emulated), f"v{VERSION}", regime.timed_pass, regime.cache, regime.load]
     trains = regime.timed_pass in GRADIENT_PASSES
     training = [point.gradients, point.gradient_buffers] if trains else []
-    return "-".join([*parts, regime.execution, *training]).replace("_", "-")
+    gaps = ["worked-gaps"] * worked
+    return "-".join([*parts, regime.execution, *training, *gaps]).replace("_", "-")
 
 
-def _title(emulated: Any, regime: Regime) -> str:
+def _title(emulated: Any, regime: Regime, *, worked: bool) -> str:
     whose = "KernelIndex controlled" if emulated is None else f"KernelIndex, as {emulated}"
-    return f"{whose} v{VERSION} · {regime.timed_pass}, {regime.cache}, {regime.load}"
+    gaps = ", gaps worked" * worked
+    return f"{whose} v{VERSION} · {regime.timed_pass}, {regime.cache}, {regime.load}{gaps}"

@@ -73,7 +73,8 @@ def _record(
             candidate, series.point.operation, loaded, architecture
         )
         workload = build_workload(series.point, described)
-        protocol = build_protocol(batch.plan, series.point, series.regime)
+        spins = bool((batch.facts.get("timer") or {}).get("why_spun"))
+        protocol = build_protocol(batch.plan, series.point, series.regime, spins=spins)
         environment = build_environment(
             {**batch.facts, "packages": loaded.packages},
             candidate.packages,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kernelindex.stats import Random
 
 _OFFSETS = 1 << 20
+_GAPS = ("gaps", "why", "slowness", "piece_ns", "first", "each")
 
 
 @dataclass(slots=True)
@@ -246,4 +247,5 @@ def _telemetry(bench: Bench, reply: Reply) -> dict[str, Any]:
         "own_processes": bench.watch.alive,
         "timed_ns": read_number(reply.fields.get("timed_ns"), 0.0),
         "hold_ns": read_number(pace.get("hold_ns"), 0.0),
+        **{name: pace[name] for name in _GAPS if name in pace},
     }

@@ -19,6 +19,7 @@ class Taken:
                     queued, so that no gap of the host can be inside; None on a host timer
     ``timed_ns``    the host's wall clock round all of it
     ``last``        what the last call returned
+    ``gaps``        what held the device before calls, as it travels (``timers.gaps``)
     """
 
     samples_ns: list[float] = field(default_factory=list)
@@ -27,6 +28,7 @@ class Taken:
     timed_ns: int = 0
     batch: int = 1
     last: Any = None
+    gaps: dict[str, Any] = field(default_factory=dict)
 
 
 class Timer(Protocol):
@@ -35,6 +37,7 @@ class Timer(Protocol):
     ``ready(i)`` makes call ``i`` ready (not timed) and returns it; ``watch`` is called now and
     then while the host only waits. ``hold_ns`` keeps a device busy before every call, and
     ``lead_ns`` more before the first, so that the host is ahead; a host timer needs neither.
+    ``worked`` asks for work of a loaded card in place of spinning, where the plan's rule has it.
     """
 
     name: str
@@ -49,8 +52,12 @@ class Timer(Protocol):
         hold_ns: float = 0.0,
         lead_ns: float = 0.0,
         watch: Step | None = None,
+        worked: bool = False,
     ) -> Taken:
         """Time ``count`` calls one by one."""
+
+    def to_fields(self) -> dict[str, Any]:
+        """What it is, as it travels."""
 
     def synchronize(self) -> None:
         """Wait until the device has done all its work."""

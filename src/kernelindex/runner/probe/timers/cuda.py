@@ -1,8 +1,9 @@
 """Device events around each call, behind a queue that is filled first.
 
 Before the start event the device is kept busy (flushing the cache, and where that is too
-short a spin kernel), so that the host has queued the whole call before the device reaches
-its start. Whether it was so is asked of the driver for every call: ``Taken.filled``.
+short a gap of spinning or of work: ``timers.gaps``), so that the host has queued the whole call
+before the device reaches its start. Whether it was so is asked of the driver for every call:
+``Taken.filled``.
 """
 
 from __future__ import annotations
@@ -16,28 +17,26 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kernelindex import stats
 from kernelindex.runner.probe.timers import Step, Taken
 from kernelindex.runner.probe.timers.driver import Driver
+from kernelindex.runner.probe.timers.gaps import (
+    LEAST_CAPABILITY,
+    LONGEST_NS,
+    SPUN,
+    WORKED,
+    Filler,
+    Gap,
+    Piece,
+    Spin,
+    make_products,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 FLUSH_MULTIPLE = 3
-_LONGEST_HOLD_NS = 50e6
 _PAUSE_S = 0.0005
 _STEPS_NS = (1024, 512, 500, 256, 128, 64, 32, 16, 8, 4)
 _SYNC_PROBE_NS = 4e6
-
-
-@dataclass(frozen=True, slots=True)
-class Spin:
-    """A kernel that keeps the device busy for a while without touching memory."""
-
-    kernel: Callable[[int], Any]
-    cycles_per_ns: float
-
-    def hold(self, nanoseconds: float) -> None:
-        """Queue about that much waiting, at most 50 ms."""
-        if nanoseconds > 0:
-            self.kernel(max(1, int(min(nanoseconds, _LONGEST_HOLD_NS) * self.cycles_per_ns)))
+_PIECE_SAMPLES = 5
 
 
 class Queue(Protocol):
@@ -58,6 +57,7 @@ class CudaTimer:
     """Times calls on a stream of one device; make it before the candidate is imported.
 
     ``spin`` queues a kernel of that many cycles, ``flush`` a write and a read of a buffer.
+    ``filler`` is there where gaps are worked; ``why_spun`` says why not, where it was asked for.
     """
 
     name = "cuda_events"
@@ -76,13 +76,28 @@ class CudaTimer:
         self.driver, self.stream, self.flush, self.flush_ns = driver, stream, flush, flush_ns
         self._pool: list[tuple[Any, Any]] = []
         self._clock, self._sleep = clock, sleep
+        self.filler: Filler | None = None
+        self._products: Sequence[tuple[int, Step]] = ()
+        self.why_spun = ""
         self.spin = Spin(spin, 1.0)
         self.spin = Spin(spin, self._measure_cycles_per_ns())
         self.tick_ns = self._measure_tick()
 
+    def to_fields(self) -> dict[str, Any]:
+        """Its name, its tick, and what its gaps can be filled with: ns of a piece by side."""
+        found: dict[str, Any] = {"name": self.name, "tick_ns": self.tick_ns}
+        if self.filler is not None:
+            found["piece_ns"] = self.filler.times_ns()
+        return found | ({"why_spun": self.why_spun} if self.why_spun else {})
+
     def synchronize(self) -> None:
         """Wait for all work of the context, on every stream."""
         self.driver.synchronize()
+
+    def use_products(self, products: Sequence[tuple[int, Step]]) -> None:
+        """Fill gaps with these from now on, where a run of samples asks for it."""
+        self._products = products
+        self._measure_products()
 
     def take(
         self,
@@ -93,15 +108,19 @@ class CudaTimer:
         hold_ns: float = 0.0,
         lead_ns: float = 0.0,
         watch: Step | None = None,
+        worked: bool = False,
     ) -> Taken:
         """See ``Timer``."""
-        events = self._events(count)
-        taken = Taken(filled=0)
+        *events, marks = self._events(count + 1)
+        filler = self.filler if worked else None
+        first, each = (self._gap(filler, one) for one in (hold_ns + lead_ns, hold_ns))
+        marked = count - 1 if each.pieces else 0  # the last shows the clocks at their lowest
+        taken = Taken(filled=0, gaps=self._describe(filler, first, each))
         begun = self._clock()
         for index, (start, end) in enumerate(events):
             step = ready(index)
             taken.last = None
-            self.spin.hold(hold_ns + (lead_ns if index == 0 else 0.0))
+            self._hold(each if index else first, marks if index == marked else None)
             if cold:
                 self.flush()
             self._one(step, start, end, taken)
@@ -109,7 +128,29 @@ class CudaTimer:
         self.synchronize()
         taken.timed_ns = self._clock() - begun
         taken.samples_ns = [self.driver.elapsed_ns(start, end) for start, end in events]
+        gap = each if marked else first
+        if filler is not None and gap.pieces:
+            filler.follow(gap, self.driver.elapsed_ns(*marks))
         return taken
+
+    def _gap(self, filler: Filler | None, nanoseconds: float) -> Gap:
+        return Gap(nanoseconds) if filler is None else filler.gap(nanoseconds)
+
+    def _describe(self, filler: Filler | None, first: Gap, each: Gap) -> dict[str, Any]:
+        if filler is None:
+            return {"gaps": SPUN, **({"why": self.why_spun} if self.why_spun else {})}
+        pieces = {"slowness": filler.slowness, "piece_ns": filler.times_ns()}
+        return {"gaps": WORKED, **pieces, "first": first.to_fields(), "each": each.to_fields()}
+
+    def _hold(self, gap: Gap, marks: tuple[Any, Any] | None) -> None:
+        """Queue a gap, its pieces between marks where there are any."""
+        self.spin.hold(gap.spin_ns)
+        if gap.pieces and marks:
+            self.driver.record(marks[0], self.stream)
+        for piece in gap.pieces:
+            piece.queue()
+        if gap.pieces and marks:
+            self.driver.record(marks[1], self.stream)
 
     def _one(self, step: Step, start: Any, end: Any, taken: Taken) -> None:
         driver, stream = self.driver, self.stream
@@ -129,7 +170,12 @@ class CudaTimer:
             self._sleep(_PAUSE_S)
 
     def find_pace(self, ready: Callable[[int], Step], *, cold: bool, sets: int) -> Pace:
-        """How far the host must be ahead of calls like these; ``ready`` takes a set."""
+        """How far the host must be ahead of calls like these; ``ready`` takes a set.
+
+        Nobody else is at work on the device then, unlike at the start: pieces are measured again.
+        """
+        if cold:
+            self._measure_products()
         return find_pace(self, lambda at: ready(at % sets), cold=cold)
 
     def _events(self, count: int) -> list[tuple[Any, Any]]:
@@ -141,6 +187,16 @@ class CudaTimer:
     def _span_ns(self, step: Step, count: int = 1) -> float:
         """Shortest of ``count`` timings of one step."""
         return min(self.take(count, lambda _: step, cold=False, hold_ns=20_000).samples_ns)
+
+    def _measure_products(self) -> None:
+        if self._products:
+            self.filler = Filler([self._measure_piece(*one) for one in self._products])
+
+    def _measure_piece(self, side: int, queue: Step) -> Piece:
+        """How long a product takes the device, and the host to queue; once before, to load it."""
+        self.take(1, lambda _: queue, cold=False)
+        taken = self.take(_PIECE_SAMPLES, lambda _: queue, cold=False, hold_ns=20_000)
+        return Piece(side, queue, min(taken.samples_ns), float(min(taken.host_ns)))
 
     def _measure_cycles_per_ns(self) -> float:
         """Cycles of the spin kernel a ns, from two lengths so that launching cancels out."""
@@ -182,7 +238,7 @@ class Pace:
 
     def longer(self) -> Pace:
         """A pace for calls that were not queued in time: twice the hold, a tenth of it at least."""
-        hold = min(_LONGEST_HOLD_NS, max(2.0 * self.hold_ns, 0.1 * self.host_ns + 5_000))
+        hold = min(LONGEST_NS, max(2.0 * self.hold_ns, 0.1 * self.host_ns + 5_000))
         return replace(self, hold_ns=hold, lead_ns=max(self.lead_ns, 2.0 * hold))
 
     def to_fields(self) -> dict[str, Any]:
@@ -193,12 +249,14 @@ class Pace:
 def find_pace(timer: CudaTimer, ready: Callable[[int], Step], *, cold: bool) -> Pace:
     """Measure a call's host time under two holds, and what the host lacks to keep ahead.
 
+    All of them are spun: products would fill the launch queue, which looks like waiting.
+
     A call that takes longer to issue by the difference of the holds waits for the device
     itself (or fills the launch queue). Else the hold makes up for what issuing takes more
     than the device's work, and a quarter of that again.
     """
     first = stats.median(timer.take(2, ready, cold=cold, hold_ns=2e6).host_ns)
-    base = min(1.5 * first + 5e5, _LONGEST_HOLD_NS - _SYNC_PROBE_NS)
+    base = min(1.5 * first + 5e5, LONGEST_NS - _SYNC_PROBE_NS)
     held = timer.take(3, ready, cold=cold, hold_ns=base)
     longer = timer.take(3, ready, cold=cold, hold_ns=base + _SYNC_PROBE_NS)
     issue = stats.median(held.host_ns)
@@ -240,10 +298,11 @@ def make_flush(device: str, l2_bytes: int) -> Flush:
     return Flush(buffer, kept, buffer.zero_, torch.amax)
 
 
-def open_cuda_timer(index: int) -> CudaTimer:
+def open_cuda_timer(index: int, gaps: str = SPUN) -> CudaTimer:
     """The timer of a device's default stream; raises DriverError where there is no driver.
 
-    Writing and reading the flush's buffer is taken to run at 4 TB/s.
+    ``gaps`` is the plan's rule; a device without bf16 products spins, and says so. Writing and
+    reading the flush's buffer is taken to run at 4 TB/s.
     """
     import torch
 
@@ -255,4 +314,15 @@ def open_cuda_timer(index: int) -> CudaTimer:
     flush()
     driver.synchronize()
     about_ns = 2.0 * FLUSH_MULTIPLE * l2_bytes / 4000.0
-    return CudaTimer(driver, torch.cuda._sleep, flush, flush_ns=about_ns)
+    timer = CudaTimer(driver, torch.cuda._sleep, flush, flush_ns=about_ns)
+    if gaps == WORKED:
+        work_gaps(timer, driver.attribute("compute_major", index), f"cuda:{index}")
+    return timer
+
+
+def work_gaps(timer: CudaTimer, compute_major: int, device: str) -> None:
+    """Have a timer fill gaps with products, where its device has them in bf16."""
+    if compute_major < LEAST_CAPABILITY:
+        timer.why_spun = f"compute capability {compute_major}.x has no bf16 products"
+    else:
+        timer.use_products(make_products(device))

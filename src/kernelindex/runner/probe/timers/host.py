@@ -33,6 +33,10 @@ class HostTimer:
         self.cache = cache or HostCache()
         self.tick_ns = measure_tick_ns(self._clock)
 
+    def to_fields(self) -> dict[str, Any]:
+        """Its name and its tick."""
+        return {"name": self.name, "tick_ns": self.tick_ns}
+
     def synchronize(self) -> None:
         """Nothing to wait for: a host's call is over when it returns."""
 
@@ -45,6 +49,7 @@ class HostTimer:
         hold_ns: float = 0.0,
         lead_ns: float = 0.0,
         watch: Step | None = None,
+        worked: bool = False,
     ) -> Taken:
         """Time ``count`` samples; a sample of a short call in a hot cache is a mean of several."""
         taken = Taken()
