@@ -96,6 +96,7 @@ def test_finds_an_object_that_neither_its_list_nor_a_search_has(
     assert {one.text for one in check(catalog)} == {f"{table} has no row for it"}
 
 
+@pytest.mark.slow
 def test_finds_documents_whose_words_the_search_has_lost(sqlite_url: str) -> None:
     with Catalog.open(sqlite_url) as catalog:
         import_records(catalog, make_snapshot(), [World().row("a", 1000)])

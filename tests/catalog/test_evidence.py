@@ -47,6 +47,7 @@ def doubts(catalog: Catalog) -> set[str]:
     return {doubt["code"] for run in catalog.runs().rows for doubt in run.doubts}
 
 
+@pytest.mark.slow
 def test_approval_raises_and_revocation_lowers_and_a_rebuild_agrees(catalog_url: str) -> None:
     with Catalog.create(catalog_url) as catalog:
         take(catalog, Batch(passes=TRAINING))
@@ -117,6 +118,7 @@ def by_batch(catalog: Catalog) -> dict[int, tuple[str, tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.slow
 def test_a_batch_unlike_the_earlier_ones_of_its_runner_is_not_verified(
     sqlite_url: str, backwards: bool
 ) -> None:
@@ -233,6 +235,7 @@ def test_passes_of_one_batch_that_disagree_are_doubted(catalog_url: str) -> None
         assert check(catalog) == []
 
 
+@pytest.mark.slow
 def test_a_missing_batch_is_doubted_until_it_arrives(catalog_url: str) -> None:
     first = Batch()
     record = first.seal().record_digest
@@ -349,6 +352,7 @@ def test_a_bundle_that_is_none_is_forgotten(sqlite_url: str) -> None:
         assert verify_stored(catalog) == (0, [])
 
 
+@pytest.mark.slow
 def test_manifests_that_came_first_take_their_samples_from_the_bundle(catalog_url: str) -> None:
     """The calibration arrives after the run: it is read again, as a rebuild would."""
     batch = Batch(candidates={"fast": 1e5, "slow": 1.03e5})

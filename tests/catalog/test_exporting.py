@@ -49,6 +49,7 @@ def fill(catalog: Catalog) -> None:
     correct(catalog, said, at="2026-03-01T00:00:00Z")
 
 
+@pytest.mark.slow
 def test_importing_an_export_gives_the_same_catalog(catalog_url: str, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl.zst"
     with Catalog.create(f"sqlite:///{tmp_path / 'other.db'}") as first:
@@ -75,6 +76,7 @@ def test_export_has_the_same_bytes_every_time(sqlite_url: str, tmp_path: Path) -
         assert one.read_bytes() == two.read_bytes()
 
 
+@pytest.mark.slow
 def test_parquet_has_every_row_and_the_same_bytes(catalog_url: str, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     with Catalog.create(catalog_url) as catalog:

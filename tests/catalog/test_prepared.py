@@ -138,6 +138,7 @@ def test_reads_sent_together_answer_as_one_by_one(catalog_url: str) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.slow
 def test_one_that_fails_among_several_fails_them_and_nothing_after(
     catalog_url: str, place: int
 ) -> None:

@@ -64,6 +64,7 @@ def test_every_order_of_import_gives_the_same_rows(sqlite_template, tmp_path) ->
     assert len(dumps) == 1
 
 
+@pytest.mark.slow
 def test_stale_catalog_asks_for_a_rebuild(catalog_url: str) -> None:
     with Catalog.create(catalog_url) as catalog:
         import_records(catalog, make_snapshot(), [World().row("a", 1000)])
@@ -78,6 +79,7 @@ def test_stale_catalog_asks_for_a_rebuild(catalog_url: str) -> None:
         assert [cohort.entry_count for cohort in catalog.cohorts()] == [1]
 
 
+@pytest.mark.slow
 def test_newer_snapshot_of_a_source_makes_old_runs_stale(catalog_url: str) -> None:
     world = World()
     row = world.row("a", 1000, observed="2024-01-01T00:00:00Z")
@@ -95,6 +97,7 @@ def test_newer_snapshot_of_a_source_makes_old_runs_stale(catalog_url: str) -> No
         assert dump(catalog) == before
 
 
+@pytest.mark.slow
 def test_link_that_comes_later_moves_its_runs(catalog_url: str) -> None:
     world = World()
     row = world.row("a", 1000)
@@ -152,6 +155,7 @@ def test_rebuild_mends_whatever_became_of_derived_rows(imported: Catalog) -> Non
     assert scratch == [[]] * len(derived.WORKING)
 
 
+@pytest.mark.slow
 def test_tables_of_another_form_are_made_anew(imported: Catalog) -> None:
     before = dump(imported)
     with imported.writing() as conn:
@@ -168,6 +172,7 @@ def test_tables_of_another_form_are_made_anew(imported: Catalog) -> None:
     assert dump(imported) == before
 
 
+@pytest.mark.slow
 def test_a_correction_beside_a_rebuild_counts(imported: Catalog) -> None:
     """It comes between reading and publishing, of a run that was read already."""
     run = imported.runs({"status": "passed"}).rows[0].digest

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from statistics import median, quantiles
 
+import pytest
+
 from tests.support.shared import CHECKOUT
 
 FILE_LINES = 500
@@ -54,6 +56,7 @@ def test_no_file_is_over_500_lines() -> None:
     assert over == {}
 
 
+@pytest.mark.slow
 def test_no_function_is_over_60_lines() -> None:
     over = {
         name: lines
@@ -64,6 +67,7 @@ def test_no_function_is_over_60_lines() -> None:
     assert over == {}
 
 
+@pytest.mark.slow
 def test_functions_are_short_in_general() -> None:
     lengths = [n for path in python_files() for _, n, is_kernel in functions(path) if not is_kernel]
     assert median(lengths) <= FUNCTION_LINES_MEDIAN

@@ -220,6 +220,7 @@ class TestAcrossBatches:
         assert (verdict.kind, verdict.reasons) == (UNCLEAR, ("no_shared_anchor",))
 
     @pytest.mark.no_cover
+    @pytest.mark.slow
     def test_ten_batches_of_one_candidate_do_not_disagree(self) -> None:
         """Two days, a runner whose batches differ by 0.3 %: at most 5 % of 45 pairs."""
         decisive = 0

@@ -59,6 +59,7 @@ def test_the_pages_that_describe_it_are_pages(path: str) -> None:
         "/static/nope",
     ],
 )
+@pytest.mark.slow
 def test_every_address_is_counted_by_one_limiter(path: str, tmp_path: Path) -> None:
     app = create_app(catalog=starter(), cache=tmp_path, rates=Rates(reads="1/minute"))
     site = TestClient(app, follow_redirects=False)

@@ -89,6 +89,7 @@ def dropped(catalog: Catalog) -> None:
         set_derived_version(conn, "")
 
 
+@pytest.mark.slow
 def test_every_address_asks_to_come_back_while_rows_are_derived_again(
     url: str, tmp_path: Path
 ) -> None:

@@ -91,6 +91,7 @@ def _message(digest: str) -> str:
     return str(texts[1])
 
 
+@pytest.mark.slow
 def test_a_run_without_a_number_is_no_result() -> None:
     runs = (*shipped.withdrawn(), *shipped.aborted())
     assert len(runs) == 38

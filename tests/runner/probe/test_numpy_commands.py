@@ -81,6 +81,7 @@ def test_loading_tells_source_and_time(tmp_path: Path) -> None:
     assert loaded["guards"] == []
 
 
+@pytest.mark.slow
 def test_samples_and_the_last_timed_call(tmp_path: Path) -> None:
     probe, dump = Probe(tmp_path), tmp_path / "timed"
     regime = {"pass": "inference", "cache": "hot", "load": "sustained", "execution": "eager"}
@@ -144,6 +145,7 @@ def test_commands_before_hello_are_refused() -> None:
         ("return [[1.0]]", "incorrect_dtype", "output_type"),
     ],
 )
+@pytest.mark.slow
 def test_a_failing_candidate_is_an_outcome(
     tmp_path: Path, body: str, status: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def test_counts_of_the_cutile_file() -> None:
     assert skipped == {"provider_ambiguous": 48}
 
 
+@pytest.mark.slow
 def test_bound_dtypes_are_those_that_the_files_do_not_state() -> None:
     bound = [row for row in rows(MAIN) if row.observation and row.observation.bound]
     metrics = Counter(field(row, "metric_name") for row in bound)

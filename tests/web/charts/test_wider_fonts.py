@@ -70,6 +70,7 @@ def spans(node: ET.Element, left: float = 0.0) -> Iterator[tuple[str, float, flo
 
 @pytest.mark.parametrize("frame", [WIDE, NARROW], ids=lambda frame: frame.name)
 @pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.slow
 def test_every_text_ends_inside_the_picture(name: str, frame: Frame, renderer: Renderer) -> None:
     found = list(spans(ET.fromstring(renderer.draw(drawn(CHARTS[name](frame))))))
     assert len(found) > 5

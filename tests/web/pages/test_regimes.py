@@ -32,6 +32,7 @@ def page_title(path: str) -> str:
 
 
 @pytest.mark.parametrize("path", ["/", "/records"])
+@pytest.mark.slow
 def test_a_record_leads_to_the_run_of_the_leader_it_names(path: str) -> None:
     linked = re.findall(
         r'<th scope="row" class="what"><a class="name" href="(/runs/[^"]+)">(?:<bdi>)?([^<]+)',
@@ -118,6 +119,7 @@ def test_one_kernel_in_two_regimes_is_two_names_of_a_chart() -> None:
     assert "H200 measurements" in roofline.source
 
 
+@pytest.mark.slow
 def test_titles_of_groups_histories_and_runs_are_their_own() -> None:
     keys = controlled()
     for folder in ("cohorts", "records"):

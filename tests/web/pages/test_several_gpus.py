@@ -102,6 +102,7 @@ def test_a_name_of_one_measured_gpu_filters_lists(several: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["/runs?status=passed&gpu=H100+SXM", "/records?gpu=H100+SXM"])
+@pytest.mark.slow
 def test_a_name_of_some_of_a_family_offers_each_of_them(path: str, tmp_path: Path) -> None:
     with site_of(tmp_path, (SXM, "NVIDIA H100 SXM5", PCIE)) as client:
         answer = client.get(path)
