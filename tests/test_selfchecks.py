@@ -54,7 +54,7 @@ def test_no_check_may_be_missing() -> None:
 
 def test_failures_of_anchor_sentinels_and_self_check_are_said() -> None:
     calibration = {
-        "selfchecks": [make_selfcheck(), {"problem": "selfcheck: timeout"}],
+        "selfchecks": [make_selfcheck(), {"problem": "selfcheck: timeout. Tried to allocate"}],
         "anchor": {"problems": ["load: runtime_error"]},
         "sentinels": [{"problems": []}, {"problems": ["5us: timeout"]}],
     }

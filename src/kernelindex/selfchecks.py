@@ -85,7 +85,8 @@ def calibration_problems(calibration: Any, device: str) -> tuple[str, ...]:
 
 def _check_problems(selfcheck: Mapping[str, Any], limits: Mapping[str, Limit]) -> Iterator[str]:
     if selfcheck.get("problem"):
-        yield f"a self-check was not made: {selfcheck['problem']}"
+        first, _, _ = str(selfcheck["problem"]).partition(". ")
+        yield f"a self-check was not made: {first}"
         return
     numbers = {
         str(one.get("name")): one.get("numbers") for one in _objects(selfcheck.get("checks"))
