@@ -16,7 +16,13 @@ from triton.runtime import interpreter
 
 from kernelindex.kernels.moe_mlp import reference
 from kernelindex.kernels.moe_mlp.op import _Eager
-from kernelindex.kernels.moe_mlp.routing import plan_layout, route
+from kernelindex.kernels.moe_mlp.routing import (
+    ONE_BLOCK_SLOTS,
+    Layout,
+    Routing,
+    plan_layout,
+    route,
+)
 from kernelindex.kernels.moe_mlp.shape import Shape
 from tests.kernels.moe_mlp_cases import Case, draw, relative_error, run
 
@@ -35,6 +41,8 @@ ROUTINGS = (
     Case(333, 7, 64, 64, 3, "empty"),
     Case(257, 9, 64, 64, 2, "one"),
     Case(400, 16, 64, 64, 3, "skewed"),
+    Case(40, 3, 64, 64, 3),  # K = E, one routing kernel
+    Case(130, 200, 64, 64, 2),  # more groups of 16 slots than programs that list them
 )
 
 
@@ -64,11 +72,20 @@ def check_kernels(case: Case) -> list[float]:
     return [relative_error(g, r) for g, r in zip(got, wanted, strict=True)]
 
 
+def route_poisoned(index: torch.Tensor, weights: torch.Tensor, layout: Layout) -> Routing:
+    """The routing in buffers that hold the largest integer wherever F0 wrote nothing."""
+    torch.use_deterministic_algorithms(True, warn_only=True)  # fills `torch.empty`
+    try:
+        return route(index, weights, layout)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
 def check_routing(case: Case) -> dict[str, Any]:
     """Slots of 128-row tiles on 64-row segments, against the routing counted here."""
     *_, index, weights = draw(case, grad=False)
     layout = plan_layout(Shape(case.tokens, 64, 64, case.experts, case.top_k), 128, 64)
-    routing = route(index, weights, layout)
+    routing = route_poisoned(index, weights, layout)
     slots = int(routing.tiles[6 * layout.tiles])
     table = routing.tiles[: 6 * layout.tiles].view(2, 3, layout.tiles)[:, :, :slots]
     covered: dict[int, list[int]] = {}
@@ -98,6 +115,9 @@ def check_routing(case: Case) -> dict[str, Any]:
         - sum((flat.count(e) + 63) // 64 for e in range(case.experts)),  # unused half slots
         "doubles": doubles,
         "bounded": slots <= layout.tiles and max(rows) < layout.rows,
+        # F1 and F2 count from zero, the slots that no tile has included.
+        "counters": not routing.done.any() and int(routing.tiles[6 * layout.tiles + 1]) == 0,
+        "one_block": layout.slots <= ONE_BLOCK_SLOTS,
     }
 
 

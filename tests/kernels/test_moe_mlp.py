@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from kernelindex.kernels import moe_mlp as package  # noqa: E402
 from kernelindex.kernels.moe_mlp import MoeExperts, MoeMlpError, moe_mlp, reference, replace_experts  # noqa: E402
-from kernelindex.kernels.moe_mlp.shape import Shape  # noqa: E402
+from kernelindex.kernels.moe_mlp.shape import Shape, read_shape  # noqa: E402
 from tests.kernels.moe_mlp_cases import Case, draw, relative_error, run  # noqa: E402
 from tests.support.shared import CHECKOUT  # noqa: E402
 
@@ -88,7 +88,45 @@ def test_autocast_casts_every_floating_input() -> None:
     assert inputs[1].grad.dtype == torch.float32
 
 
-@pytest.mark.slow
+def test_autocast_takes_weights_of_another_type() -> None:
+    x, *others = draw(Case(8, 4, 32, 16, 2, dtype=torch.float32), grad=False)
+    low = [t.bfloat16() if t.is_floating_point() else t for t in (x, *others)]
+    with pytest.raises(MoeMlpError, match=r"gate_up_proj is torch\.float32, x is"):
+        moe_mlp(low[0], *others)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(moe_mlp(low[0], *others), moe_mlp(*low))
+
+
+@pytest.mark.parametrize("top_k", [1, 5])
+def test_int64_indices_strided_tensors_and_equal_experts_of_a_token_are_taken(top_k: int) -> None:
+    x, gate_up, down, index, w = draw(Case(9, 5, 32, 16, top_k, dtype=torch.float64), grad=False)
+    index[3] = index[3, 0]  # one expert K times: its weights add up
+    wanted = by_hand((x, gate_up, down, index, w))
+    strided = [t.transpose(-1, -2).contiguous().transpose(-1, -2) for t in (x, gate_up, down, w)]
+    assert not strided[0].is_contiguous()
+    x, gate_up, down, w = strided
+    wide = torch.stack([index.long(), index.long()], -1)[..., 0]
+    assert relative_error(moe_mlp(x, gate_up, down, wide, w), wanted) < 1e-14
+
+
+def test_nothing_is_kept_where_no_gradient_is_wanted() -> None:
+    inputs = draw(SMALL)
+    with torch.no_grad():
+        assert moe_mlp(*inputs).grad_fn is None
+    assert moe_mlp(*(t.detach() for t in inputs)).grad_fn is None
+    assert moe_mlp(*inputs).grad_fn is not None
+
+
+def test_a_forward_recomputed_under_checkpointing_gives_equal_gradients() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    inputs = draw(SMALL)
+    dy = torch.randn(inputs[0].shape, dtype=torch.float64)
+    twice = run(lambda *args: checkpoint(moe_mlp, *args, use_reentrant=False), inputs, dy)
+    for got, wanted in zip(twice, run(moe_mlp, inputs, dy), strict=True):
+        assert torch.equal(got, wanted)
+
+
 @pytest.mark.slow
 def test_operator_passes_pytorchs_own_checks() -> None:
     from kernelindex.kernels.moe_mlp.custom_op import moe_mlp_op
@@ -96,7 +134,6 @@ def test_operator_passes_pytorchs_own_checks() -> None:
     torch.library.opcheck(moe_mlp_op, (*draw(SMALL), True))
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_compiled_call_is_one_graph_with_equal_results() -> None:
     inputs = draw(SMALL)
@@ -115,6 +152,14 @@ def wrong_inputs() -> list[tuple[str, str, str, object]]:
         ("top_k_index", "dtype", "wanted int32 or int64", torch.zeros(23, 3)),
         ("top_k_index", "axes", "wanted (23, 3)", torch.zeros(22, 3, dtype=torch.int32)),
         ("top_k_weights", "dtype", "wanted a float type", torch.zeros(23, 3, dtype=torch.int32)),
+        ("top_k_weights", "axes", "wanted (23, 3)", torch.zeros(23, 2, dtype=torch.float64)),
+        ("top_k_weights", "rank", "has 1 axes, wanted 2", torch.zeros(23, dtype=torch.float64)),
+        (
+            "down_proj",
+            "device",
+            "down_proj is on meta, x on cpu",
+            torch.zeros(5, 32, 16, device="meta"),
+        ),
     ]
 
 
@@ -128,6 +173,34 @@ def test_wrong_inputs_are_refused_in_words(name: str, code: str, words: str, val
         moe_mlp(**inputs)
     assert caught.value.code == code
     assert words in str(caught.value)
+
+
+def test_wrong_inputs_are_refused_without_tokens_too() -> None:
+    x, gate_up, down, index, w = draw(Case(0, 5, 32, 16, 2, dtype=torch.float64))
+    with pytest.raises(MoeMlpError, match=r"top_k_weights is \(0, 3\), wanted \(0, 2\)"):
+        moe_mlp(x, gate_up, down, index, w.new_zeros(0, 3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [
+        ((8, 4, 96, 64, 2), "H is 96, wanted a multiple of 64"),
+        ((8, 4, 64, 0, 2), "I is 0, wanted a multiple of 64"),
+        ((8, 1025, 64, 64, 2), "E is 1025, at most 1024"),
+        ((8, 4, 64, 64, 0), "K is 0"),
+    ],
+)
+def test_sizes_that_no_kernel_takes_are_refused_on_a_gpu(axes: tuple[int, ...], words: str) -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    t, e, h, i, k = axes
+    with FakeTensorMode(), torch.device("cuda"):  # no GPU is needed: nothing holds memory
+        x, gate_up, down = torch.empty(t, h), torch.empty(e, 2 * i, h), torch.empty(e, h, i)
+        index, w = torch.empty(t, k, dtype=torch.int32), torch.empty(t, k)
+        with pytest.raises(MoeMlpError, match=words) as caught:
+            read_shape(x.half(), gate_up.half(), down.half(), index, w)
+    assert caught.value.code == "tile"
 
 
 def test_integer_tensors_are_no_input() -> None:
@@ -172,6 +245,23 @@ def test_replacing_experts_takes_their_parameters_over() -> None:
     assert isinstance(model[1]["experts"], MoeExperts)
     assert model[1]["experts"].gate_up_proj is weight
     assert replace_experts(model) == 0
+
+
+def test_a_saved_block_loads_into_its_stand_in_and_back() -> None:
+    block = Block()
+    module = MoeExperts.from_experts(Block())
+    assert module.load_state_dict(block.state_dict(), strict=True).missing_keys == []
+    again = Block()
+    again.load_state_dict(module.state_dict(), strict=True)
+    for name, value in block.state_dict().items():
+        assert torch.equal(again.state_dict()[name], value)
+
+
+def test_biases_are_refused() -> None:
+    block = Block()
+    block.gate_up_proj_bias = torch.nn.Parameter(torch.zeros(4, 32))
+    with pytest.raises(MoeMlpError, match="Block has biases"):
+        MoeExperts.from_experts(block)
 
 
 @pytest.mark.parametrize(
@@ -223,8 +313,11 @@ def test_portable_kernels_agree_with_fp64(interpreted: dict[str, dict]) -> None:
 @needs_triton
 @pytest.mark.slow
 def test_routing_places_every_pair_once_and_fills_half_slots(interpreted: dict[str, dict]) -> None:
+    one_block = 0
     for case, found in interpreted["routing"].items():
         assert found.pop("units") in (0, 1), case
         assert found.pop("doubles") >= 0
+        one_block += found.pop("one_block")
         assert all(found.values()), (case, found)
-    assert len(interpreted["routing"]) == 5
+    assert len(interpreted["routing"]) == 7
+    assert one_block == 2  # the others took two kernels

@@ -7,7 +7,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernelindex.kernels.moe_mlp import MoeExperts, MoeMlpError, moe_mlp, reference  # noqa: E402
-from tests.kernels.moe_mlp_cases import Case, draw, relative_error, run, worst_slice_error  # noqa: E402
+from tests.kernels.moe_mlp_cases import (  # noqa: E402
+    Case,
+    Inputs,
+    draw,
+    relative_error,
+    run,
+    worst_slice_error,
+)
 
 pytestmark = [
     pytest.mark.gpu,
@@ -64,7 +71,10 @@ def _exact_products():
 
 @pytest.fixture(autouse=True)
 def _poisoned_buffers():
-    """Every fresh buffer is NaN, so whatever is read unwritten shows."""
+    """Every fresh buffer is NaN, so whatever is read unwritten shows.
+
+    Filling `y` is a kernel between F1 and F2, which keeps them apart: see `side_by_side`.
+    """
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = True
     yield
@@ -150,6 +160,63 @@ def test_forward_and_backward_replay_from_a_graph(case: Case) -> None:
     torch.cuda.synchronize()
     for a, b in zip([out, *gradients], wanted, strict=True):
         assert torch.equal(a, b)
+
+
+def side_by_side(case: Case, grad: bool = False) -> list[tuple[Inputs, torch.Tensor]]:
+    """Two draws with the outputs that F2 gives after F1; from now on it starts in F1's tail.
+
+    Buffers are filled no longer, so the draws take turns: what a call leaves in them is wrong for
+    the next.
+    """
+    draws = [draw(case, "cuda", seed, grad) for seed in (0, 1)]
+    pairs = [(inputs, moe_mlp(*inputs).detach()) for inputs in draws]
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    return pairs
+
+
+CHAINED = (
+    RECORD,
+    Case(1024, 16, 2048, 768, 8),
+    Case(512, 16, 2048, 768, 4, "empty"),
+    Case(700, 12, 256, 256, 4),
+)
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("case", CHAINED, ids=str)
+def test_the_second_product_may_start_in_the_tail_of_the_first(case: Case, grad: bool) -> None:
+    pairs = side_by_side(case, grad)
+    for _ in range(25):
+        for inputs, wanted in pairs:
+            assert torch.equal(moe_mlp(*inputs), wanted)
+
+
+def test_two_streams_at_once_do_not_hold_each_other_up() -> None:
+    pairs = side_by_side(RECORD)
+    streams = [torch.cuda.Stream() for _ in pairs]
+    torch.cuda.synchronize()
+    for _ in range(25):
+        found = []
+        for stream, (inputs, _) in zip(streams, pairs, strict=True):
+            with torch.cuda.stream(stream):
+                found.append(moe_mlp(*inputs))
+        torch.cuda.synchronize()
+        for out, (_, wanted) in zip(found, pairs, strict=True):
+            assert torch.equal(out, wanted)
+
+
+def test_a_graph_replays_the_products_side_by_side() -> None:
+    pairs = side_by_side(RECORD)
+    static = [t.clone() for t in pairs[0][0]]
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = moe_mlp(*static)
+    for _ in range(25):
+        for inputs, wanted in pairs:
+            for to, value in zip(static, inputs, strict=True):
+                to.copy_(value)
+            graph.replay()
+            assert torch.equal(out, wanted)
 
 
 def test_nothing_synchronises_with_the_host() -> None:

@@ -53,6 +53,9 @@ def test_a_block_and_its_stand_in_agree(family: str) -> None:
     stand_in = MoeExperts.from_experts(block)
     assert stand_in.state_dict().keys() == block.state_dict().keys()
     torch.testing.assert_close(stand_in(x, index, weights), wanted, rtol=1e-5, atol=1e-6)
+    loaded = MoeExperts.from_experts(block_type(config))
+    loaded.load_state_dict(block.state_dict(), strict=True)
+    assert torch.equal(loaded(x, index, weights), stand_in(x, index, weights))
 
 
 def test_a_model_gives_the_same_logits_with_its_experts_replaced() -> None:
