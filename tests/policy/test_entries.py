@@ -81,13 +81,29 @@ class TestLatestStack:
 
 class TestBatches:
     @staticmethod
-    def run(value: float, number: int, *, runner: str = "r", date: str = "2026-11-30") -> RunFacts:
-        samples = make_samples(ROUNDS, batch=f"{runner}/{number}", runner=runner, number=number)
+    def run(
+        value: float,
+        number: int,
+        *,
+        runner: str = "r",
+        date: str = "2026-11-30",
+        calibrated: bool = True,
+    ) -> RunFacts:
+        batch = {"batch": f"{runner}/{number}", "runner": runner, "number": number}
+        samples = make_samples(ROUNDS, calibrated=calibrated, **batch)
         return make_run(value=value, samples=samples, observed=on(date))
 
     def test_the_newest_batch_of_a_runner_stands_for_an_entry(self) -> None:
         runs = [self.run(5.0, 3), self.run(9.0, 7), self.run(1.0, 4)]
         assert value_of(representative(runs)) == 9.0
+
+    def test_a_batch_outside_its_limits_stands_for_nothing_better(self) -> None:
+        sound, failed = self.run(5.0, 3), self.run(9.0, 7, calibrated=False)
+        assert value_of(representative([sound, failed])) == 5.0
+        assert value_of(representative([failed])) == 9.0
+        a = build_entries([sound, failed])[0]
+        b = build_entries([self.run(1.0, 3), self.run(2.0, 7, calibrated=False)])[0]
+        assert [(value_of(x), value_of(y)) for x, y in paired_runs(a, b)] == [(5.0, 1.0)]
 
     def test_numbers_of_different_runners_are_not_compared(self) -> None:
         runs = [self.run(9.0, 2, runner="a"), self.run(5.0, 7, runner="b"), self.run(1.0, 1)]

@@ -55,7 +55,7 @@ def test_the_slot_has_the_best_that_can_be_deployed_in_every_group(answer: Answe
     assert [pick.text for pick in answer.best.deployable.picks] == [
         "KernelIndex moe_mlp 2.95 ms",
         "KernelIndex moe_mlp 3.36 ms",
-        "Liger fused MoE 7.19 ms",
+        "Liger fused MoE 7.3 ms",
         "Liger fused MoE 6.34 ms",
         "Transformers grouped_mm 8.70 ms",
     ]

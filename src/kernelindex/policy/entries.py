@@ -69,7 +69,8 @@ def representative(runs: Sequence[RunFacts]) -> RunFacts:
     """The lower median by value; among equal values the smallest digest.
 
     Of controlled runs only those of each runner's newest batch on the newest day count: what
-    they are held against was measured beside them.
+    they are held against was measured beside them. A batch whose calibration is outside its
+    limits stands for an entry where no other does.
     """
     ordered = _by_value(_newest(by_batch(runs)) or runs)
     middle = value_of(ordered[(len(ordered) - 1) // 2])
@@ -83,6 +84,7 @@ class Place(NamedTuple):
     number: int
     runner: str
     batch: str
+    calibrated: bool
 
 
 def by_batch(runs: Iterable[RunFacts]) -> dict[Place, list[RunFacts]]:
@@ -91,16 +93,24 @@ def by_batch(runs: Iterable[RunFacts]) -> dict[Place, list[RunFacts]]:
     for run in runs:
         if run.samples is not None:
             one = run.samples
-            place = Place(run.observed.date or "", one.number, one.runner, one.batch)
+            when = run.observed.date or ""
+            place = Place(when, one.number, one.runner, one.batch, one.calibrated)
             batches.setdefault(place, []).append(run)
     return batches
 
 
+def _soundest(places: Iterable[Place]) -> list[Place]:
+    """Batches whose calibration is inside its limits; all where none is."""
+    every = list(places)
+    return [place for place in every if place.calibrated] or every
+
+
 def _newest(batches: dict[Place, list[RunFacts]]) -> list[RunFacts]:
     """The runs of each runner's last batch of the newest day."""
-    newest = max((place.date for place in batches), default="")
+    sound = _soundest(batches)
+    newest = max((place.date for place in sound), default="")
     last: dict[str, Place] = {}
-    for place in sorted(place for place in batches if place.date == newest):
+    for place in sorted(place for place in sound if place.date == newest):
         last[place.runner] = place
     return [run for place in last.values() for run in batches[place]]
 
@@ -111,7 +121,7 @@ def paired_runs(a: Entry, b: Entry) -> list[tuple[RunFacts, RunFacts]]:
     One pair for every batch that measured both; the representatives where none did.
     """
     mine, other = by_batch(a.runs), by_batch(b.runs)
-    shared = sorted(mine.keys() & other.keys(), reverse=True)
+    shared = sorted(_soundest(mine.keys() & other.keys()), reverse=True)
     if not shared:
         return [(a.representative, b.representative)]
     return [(representative(mine[one]), representative(other[one])) for one in shared]

@@ -27,6 +27,7 @@ class Samples:
     ``floor``       (duration_ns, relative margin) of the batch's sentinels, ascending
     ``tick_ns``     resolution of the timer
     ``number``      the batch's number in its runner's ledger, from 1; 0 where none is stated
+    ``calibrated``  whether the batch's calibration is inside its limits
     ``between_batch_sd``  the runner's standard deviation of an anchored log ratio
                     between batches; None where it has not been studied
     """
@@ -43,6 +44,7 @@ class Samples:
     between_batch_sd: float | None = None
     between_batch_degrees: int = 9
     number: int = 0
+    calibrated: bool = True
     seconds_per_generation: float | None = field(default=None, compare=False)
 
     @property

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.policy.samples import Samples
+from kernelindex.selfchecks import calibration_problems
 from kernelindex.stats import finite_number, median
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def read_samples(
         between_batch_sd=_positive(between.get("sd")),
         between_batch_degrees=degrees if type(degrees) is int and degrees > 0 else DEGREES,
         number=_number(batch.get("number")),
+        calibrated=_is_calibrated(calibration),
         seconds_per_generation=_positive(calibration.get("secondsPerGeneration")),
     )
 
@@ -149,6 +151,11 @@ def _per_round(run: Mapping[str, Any], rounds: RoundMedians) -> int:
 def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = parent.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def _is_calibrated(calibration: Mapping[str, Any]) -> bool:
+    """Inside the limits of a host or of a device: no calibration has the checks of both."""
+    return any(not calibration_problems(calibration, device) for device in ("cuda:0", "cpu"))
 
 
 def _number(value: Any) -> int:
