@@ -34,6 +34,9 @@ CASES = (
     Case(70, 5, 64, 64, 2, "empty", HALF),
     Case(150, 9, 64, 128, 1, "one", HALF),  # 128-row tiles, one expert takes all
     Case(130, 3, 128, 64, 2, "skewed", HALF),  # two routing kernels
+    Case(20, 4, 64, 64, 2, "outside", HALF),
+    Case(150, 4, 64, 64, 2, "outside", HALF),
+    Case(9, 4, 64, 64, 2, "nobody", HALF),
 )
 ROUTINGS = (
     Case(13, 5, 64, 64, 2),
@@ -43,6 +46,9 @@ ROUTINGS = (
     Case(400, 16, 64, 64, 3, "skewed"),
     Case(40, 3, 64, 64, 3),  # K = E, one routing kernel
     Case(130, 200, 64, 64, 2),  # more groups of 16 slots than programs that list them
+    Case(40, 4, 64, 64, 3, "outside"),
+    Case(300, 16, 64, 64, 3, "outside"),  # a power of two: no padding expert to fall into
+    Case(300, 7, 64, 64, 3, "nobody"),
 )
 
 
@@ -98,25 +104,27 @@ def check_routing(case: Case) -> dict[str, Any]:
             covered.setdefault(e, []).extend(range(row, min(row + 128, end)))
     flat = index.reshape(-1).tolist()
     rows = routing.slot_row[: layout.slots].tolist()
+    placed = [i for i, e in enumerate(flat) if 0 <= e < case.experts]
     tokens_right = all(
-        routing.row_token[row] == i // case.top_k
-        and routing.row_weight[row] == weights.reshape(-1)[i].float()
-        for i, row in enumerate(rows)
+        routing.row_token[rows[i]] == i // case.top_k
+        and routing.row_weight[rows[i]] == weights.reshape(-1)[i].float()
+        for i in placed
     )
     return {
         "tokens": bool(tokens_right),
-        "stable": all(
-            rows[i] < rows[j] for i in range(len(flat)) for j in range(i) if flat[i] < flat[j]
-        ),
+        "lost": all(row == -1 for i, row in enumerate(rows) if i not in set(placed)),
+        "stable": all(rows[i] < rows[j] for i in placed for j in placed if flat[i] < flat[j]),
         "covered": {e: sorted(r) for e, r in covered.items()}
-        == {e: sorted(rows[i] for i, f in enumerate(flat) if f == e) for e in sorted(set(flat))},
+        == {e: sorted(rows[i] for i in placed if flat[i] == e) for e in {flat[i] for i in placed}},
         "aligned": all(int(b) % 64 == 0 for b in routing.bounds[: case.experts]),
         "units": 2 * slots
         - sum((flat.count(e) + 63) // 64 for e in range(case.experts)),  # unused half slots
         "doubles": doubles,
         "bounded": slots <= layout.tiles and max(rows) < layout.rows,
-        # F1 and F2 count from zero, the slots that no tile has included.
-        "counters": not routing.done.any() and int(routing.tiles[6 * layout.tiles + 1]) == 0,
+        # F1 and F2 count from zero; F2 waits for no slot that no tile has.
+        "counters": not routing.done[:slots].any()
+        and bool((routing.done[slots:] > 2**20).all())
+        and int(routing.tiles[6 * layout.tiles + 1]) == 0,
         "one_block": layout.slots <= ONE_BLOCK_SLOTS,
     }
 

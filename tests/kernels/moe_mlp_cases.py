@@ -43,7 +43,17 @@ def draw(case: Case, device: str = "cpu", seed: int = 0, grad: bool = True) -> I
     logits = logits + bias(case).to(device)
     index = logits.topk(case.top_k, dim=-1).indices
     weights = torch.softmax(logits.gather(1, index), dim=-1).to(case.dtype).requires_grad_(grad)
-    return x, gate_up, down, index.to(torch.int32), weights
+    return x, gate_up, down, lose(case, index).to(torch.int32), weights
+
+
+def lose(case: Case, index: torch.Tensor) -> torch.Tensor:
+    """The index with numbers of no expert in a third of the pairs, or in all of them."""
+    if case.routing not in ("outside", "nobody"):
+        return index
+    pairs = torch.arange(index.numel(), device=index.device).view_as(index)
+    lost = torch.tensor([-1, case.experts, 2**31 - 1], device=index.device)[pairs // 3 % 3]
+    gone = torch.ones_like(pairs, dtype=torch.bool) if case.routing == "nobody" else pairs % 3 == 0
+    return torch.where(gone, lost, index)
 
 
 def bias(case: Case) -> torch.Tensor:

@@ -24,7 +24,8 @@ def moe_mlp(
     x             [T, H]      bf16 or fp16; on the CPU also fp32 and fp64
     gate_up_proj  [E, 2I, H]  gate rows, then up rows, of each expert
     down_proj     [E, H, I]
-    top_k_index   [T, K]      int32 or int64, e = top_k_index[t, k] in [0, E)
+    top_k_index   [T, K]      int32 or int64, e = top_k_index[t, k]; outside [0, E) it is no expert
+                              and the pair adds nothing
     top_k_weights [T, K]      floating
     returns       [T, H]      in x's type
 

@@ -35,8 +35,9 @@ def run_forward(shape: Shape, inputs: Inputs, save: bool = True) -> tuple[torch.
         routing = route(inputs.top_k_index, inputs.top_k_weights, layout)
         h = x.new_empty(layout.rows if save else 0, 2 * shape.inter)
         act = x.new_empty(layout.rows, shape.inter)
-        engine.up(x, inputs.gate_up_proj, routing, h, act)
+        # Before F1: a mode of PyTorch's fills what is new, and F2 begins while F1 still runs.
         y = x.new_empty(layout.rows, shape.hidden)
+        engine.up(x, inputs.gate_up_proj, routing, h, act)
         engine.gemm(act, inputs.down_proj, routing, y, True)
         out = torch.empty_like(x)
         reduce_rows(y, routing, out)

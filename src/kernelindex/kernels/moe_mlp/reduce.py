@@ -1,7 +1,7 @@
 """F3 and B3: each token's K rows summed in a fixed order; the router gradient's partial sums too.
 
     y        [rows, H]         rows sorted by expert
-    out      [T, H]            sum over k of y[slot_row[t, k]], in fp32
+    out      [T, H]            sum over k of y[slot_row[t, k]], in fp32; rows of -1 are left out
     dw_part  fp32 [N, rows]    partial sums of the router gradient, one for each column tile
     dw       [T, K]            their sum
 
@@ -42,13 +42,14 @@ def reduce_kernel(
         acc = tl.zeros((B,), tl.float32)
         for k in tl.static_range(K):
             row = tl.load(slot_row + t * K + k).to(tl.int64)
-            acc += tl.load(y + row * H + c).to(tl.float32)
+            there = tl.full((B,), 1, tl.int1) & (row >= 0)
+            acc += tl.load(y + row * H + c, mask=there, other=0.0).to(tl.float32)
         tl.store(out + t.to(tl.int64) * H + c, acc.to(out.dtype.element_ty))
     if N > 0:
         k = tl.arange(0, KP)
-        row = tl.load(slot_row + t * K + k, mask=k < K, other=0).to(tl.int64)
+        row = tl.load(slot_row + t * K + k, mask=k < K, other=-1).to(tl.int64)
         n = tl.arange(0, NP)
-        mask = (k < K)[:, None] & (n < N)[None, :]
+        mask = (row >= 0)[:, None] & (n < N)[None, :]
         part = tl.load(dw_part + n[None, :] * rows + row[:, None], mask=mask, other=0.0)
         tl.store(dw + t * K + k, tl.sum(part, 1).to(dw.dtype.element_ty), mask=k < K)
 

@@ -51,11 +51,12 @@ class Routing:
     """Views into the index buffer.
 
     row_token   int32 [rows]           token of each row; padding is not written
-    slot_row    int32 [T * K]          row of each token-expert pair
+    slot_row    int32 [T * K]          row of each token-expert pair, -1 for one without an expert
     tiles       int32 [6 * tiles + 2]  expert, first row, end row of each slot's tile; the same of
                                        a half tile that shares it, end 0 for none; number of slots;
                                        0, where F2 counts the items it has begun
-    done        int32 [tiles]          0, where F1 counts the pieces of a slot it has written
+    done        int32 [tiles]          0, where F1 counts the pieces of a slot it has written; past
+                                       the last slot more than it ever counts
     bounds      int32 [2, E]           first and end row of each expert
     row_weight  fp32  [rows]           router weight of each row
     """
@@ -106,7 +107,9 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
     chunks = triton.cdiv(layout.slots, chunk)
     scratch = torch.empty(layout.slots + chunks * padded, dtype=torch.int32, device=device)
     rank, count = scratch[: layout.slots], scratch[layout.slots :]
-    count_kernel[(chunks,)](top_k_index, rank, count, layout.slots, chunk, step, padded)
+    count_kernel[(chunks,)](
+        top_k_index, rank, count, layout.slots, chunk, step, layout.experts, padded
+    )
     blocks = (layout.experts, padded, layout.block_rows, layout.align)
     place_kernel[(chunks,)](
         top_k_index, top_k_weights, rank, count, *outputs, *axes, chunks, chunk, *blocks

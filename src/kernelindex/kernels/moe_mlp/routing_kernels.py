@@ -1,7 +1,19 @@
-"""F0's device code, plain Triton: integer sums in a fixed order, no atomics."""
+"""F0's device code, plain Triton: integer sums in a fixed order, no atomics.
+
+A pair whose index is outside [0, E) has no expert: it gets no row, and `slot_row` is -1.
+"""
 
 import triton
 import triton.language as tl
+
+NEVER_WAITED_FOR = tl.constexpr(1 << 30)  # more pieces than any slot has
+
+
+@triton.jit
+def _load_expert(index, i, mask, E: tl.constexpr):
+    """The expert of each pair, -1 where it has none; compared before 64 bits become 32."""
+    e = tl.load(index + i, mask=mask, other=-1)
+    return tl.where((e >= 0) & (e < E), e, -1).to(tl.int32)
 
 
 @triton.jit
@@ -22,7 +34,8 @@ def _pick(e, ex, values):
 def _place(i, mask, e, rank, base, weights, row_token, row_weight, slot_row, top_k):
     """Writes the row of each pair, and the pair's token and weight at that row."""
     row = rank + tl.gather(base, tl.maximum(e, 0), 0)
-    tl.store(slot_row + i, row, mask=mask)
+    tl.store(slot_row + i, tl.where(e >= 0, row, -1), mask=mask)
+    mask &= e >= 0
     tl.store(row_token + row, i // top_k, mask=mask)
     tl.store(row_weight + row, tl.load(weights + i, mask=mask, other=0.0).to(tl.float32), mask=mask)
 
@@ -58,7 +71,8 @@ def _list_tiles(
         row = _pick(partner, ex, start + whole * BM)
         end = tl.where(paired, _pick(partner, ex, start + total), 0)
         _store_tile(tiles + 3 * cap, cap, j, j < n, partner, row, end)
-        tl.store(done + j, 0)
+        # F2's programs first wait for slot 0: without any slot there is nothing to wait for.
+        tl.store(done + j, tl.where(j < n, 0, NEVER_WAITED_FOR))
     return n
 
 
@@ -71,7 +85,14 @@ def _store_tile(tiles, cap, j, mask, e, row, end):
 
 @triton.jit
 def count_kernel(
-    index, rank, count, slots, CHUNK: tl.constexpr, STEP: tl.constexpr, EP: tl.constexpr
+    index,
+    rank,
+    count,
+    slots,
+    CHUNK: tl.constexpr,
+    STEP: tl.constexpr,
+    E: tl.constexpr,
+    EP: tl.constexpr,
 ):
     """Each chunk's pairs by expert, and every pair's rank inside its chunk."""
     pid = tl.program_id(0)
@@ -80,7 +101,7 @@ def count_kernel(
     for s in range(0, CHUNK, STEP):
         i = pid * CHUNK + s + tl.arange(0, STEP)
         mask = i < slots
-        e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
+        e = _load_expert(index, i, mask, E)
         r, run = _rank(e, ex, run)
         tl.store(rank + i, r, mask=mask)
     tl.store(count + pid * EP + ex, run)
@@ -122,7 +143,7 @@ def place_kernel(
     start = tl.cumsum(padded, 0) - padded
     i = pid * CHUNK + tl.arange(0, CHUNK)
     mask = i < slots
-    e = tl.load(index + i, mask=mask, other=0).to(tl.int32)
+    e = _load_expert(index, i, mask, E)
     r = tl.load(rank + i, mask=mask, other=0)
     _place(i, mask, e, r, start + before, weights, row_token, row_weight, slot_row, top_k)
     n = _list_tiles(tiles, done, cap, total, start, ex, pid * 16, chunks * 16, BLOCK_ROWS, ALIGN)
@@ -157,7 +178,7 @@ def route_kernel(
     total = tl.zeros((EP,), tl.int32)
     for s in range(0, slots, STEP):
         i = s + tl.arange(0, STEP)
-        e = tl.load(index + i, mask=i < slots, other=-1).to(tl.int32)
+        e = _load_expert(index, i, i < slots, E)
         total += tl.sum((e[:, None] == ex[None, :]).to(tl.int32), 0)
     padded = (total + ALIGN - 1) // ALIGN * ALIGN
     start = tl.cumsum(padded, 0) - padded
@@ -165,7 +186,7 @@ def route_kernel(
     for s in range(0, slots, STEP):
         i = s + tl.arange(0, STEP)
         mask = i < slots
-        e = tl.load(index + i, mask=mask, other=-1).to(tl.int32)
+        e = _load_expert(index, i, mask, E)
         r, run = _rank(e, ex, run)
         _place(i, mask, e, r, start, weights, row_token, row_weight, slot_row, top_k)
     n = _list_tiles(tiles, done, cap, total, start, ex, 0, 16, BLOCK_ROWS, ALIGN)
