@@ -241,6 +241,7 @@ class TestOneLine:
         places = {(r.entry.line.project, r.entry.revision): (r.low, r.high) for r in ranking.ranked}
         assert ranking.ranked[0].entry.revision == "2"  # though the older one's number is better
         assert places["own", "2"] == (1, 1)
+        assert places["own", "1"] == (1, 3)
         assert places["other", "1"] == (3, 3)  # one behind two, though they are of one line
         assert {key.split('"')[1] for key in ranking.unbeaten} == {ranking.ranked[0].entry.line.id}
 
@@ -254,12 +255,3 @@ class TestOneLine:
         (again,) = (one for one in build_entries(second) if one.line == a.line)
         (rival,) = (one for one in build_entries(second) if one.line == b.line)
         assert compare_in_cohort(again, rival, TOLERANCE).kind is VerdictKind.SLOWER
-
-    def test_reported_revisions_within_tolerance_share_a_place(self) -> None:
-        entries = [
-            make_entry("a", 100.0, revision="1"),
-            make_entry("a", 101.0, revision="2"),
-            make_entry("b", 200.0),
-        ]
-        found = [(one.low, one.high) for one in rank(entries, Tolerance(relative=0.06)).ranked]
-        assert found == [(1, 1), (1, 1), (3, 3)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from types import SimpleNamespace
 from typing import Any
@@ -100,18 +101,20 @@ def test_a_run_without_a_number_is_no_result() -> None:
 
 @pytest.mark.slow
 def test_best_of_a_gpu_is_said_of_the_fastest_that_is_verified() -> None:
-    """Of the H200 groups of each pass, by whose leader is first in time."""
-    times: dict[str, list[float]] = {}
+    """Of the H200 groups of each pass, by whose leader is first in time; once for a line."""
+    others: dict[str, list[float]] = {}
     best: dict[str, list[float]] = {}
     for row in shipped.all_runs():
         ranked = row.rank is not None and not row.reasons and row.metric == "latency"
         if row.device["family"] == "H200" and ranked and row.value is not None:
-            times.setdefault(row.timed_pass, []).append(row.value)
-            if _message(row.digest).startswith("best of 5, verified"):
+            if re.fullmatch(r"best of [67], verified, H200", _message(row.digest)):
                 best.setdefault(row.timed_pass, []).append(row.value)
             else:
                 assert not _message(row.digest).startswith("best of")
-    assert best == {name: [min(times[name])] for name in ("backward", "full")}
+            if row.line["id"] != "kernelindex/moe_mlp":
+                others.setdefault(row.timed_pass, []).append(row.value)
+    assert {name: len(found) for name, found in best.items()} == dict.fromkeys(others, 1)
+    assert all(best[name][0] < min(others[name]) for name in others)
 
 
 def test_a_level_badge_names_what_the_next_lacks() -> None:

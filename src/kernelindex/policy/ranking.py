@@ -3,8 +3,9 @@
 With verdicts decided by value alone (reported numbers), the range is
 ``[1 + #FASTER, N - #SLOWER]``. Where samples leave a pair UNCLEAR although one value is
 better by more than the margin, the one behind keeps that against it: otherwise adding
-noise to a run would improve the better end of its range. Revisions and stacks of one line
-that nothing tells apart are no rivals: they share a place, and a line can lead by several.
+noise to a run would improve the better end of its range. Of revisions of one line that
+different batches measured and nothing tells apart, the newest stands for the line: the others
+are no rivals of it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from kernelindex.policy.margins import Tolerance
 
 
+DECIDED = (VerdictKind.FASTER, VerdictKind.SLOWER)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
     """One entry in its place.
@@ -38,8 +42,8 @@ class Ranked:
     ``position``         1-based place in the list, by value and then key, but for the newest of
                          the first's line: for display only
     ``low``, ``high``    the rank range; None for the only result of a cohort
-    ``kin``              entries of its own line that nothing tells from it: they share its
-                         place and do not widen its range
+    ``kin``              older entries of its own line that nothing tells from it: they do not
+                         widen its range
     ``tie_group``        equal for entries shown to be SAME; None otherwise
     ``ratio_to_leader``  worse over better value against the first of the list, >= 1
     ``to_leader``        this entry against the first of the list
@@ -117,22 +121,12 @@ def _newest_of_line_first(ordered: list[Entry], tolerance: Tolerance) -> list[En
 
     The others were measured beside it; an older revision's batch may hold none of them.
     """
-    if not ordered or ordered[0].representative.samples is None:
-        return ordered
-    first = ordered[0]
-    kin = [
-        entry
-        for entry in ordered
-        if entry is first
-        or (
-            entry.line.id == first.line.id
-            and entry.representative.samples is not None
-            and compare_in_cohort(first, entry, tolerance).kind
-            in (VerdictKind.UNCLEAR, VerdictKind.SAME)
-        )
-    ]
-    newest = max(kin, key=lambda entry: max(by_batch(entry.runs)))
-    return [newest, *(entry for entry in ordered if entry is not newest)]
+    first = 0
+    for index in range(1, len(ordered)):
+        if _newer_of_line(ordered, first, index) == index:
+            verdict = compare_in_cohort(ordered[0], ordered[index], tolerance)
+            first = first if verdict.kind in DECIDED else index
+    return [ordered[first], *ordered[:first], *ordered[first + 1 :]] if ordered else []
 
 
 def judge_pairs(entries: Sequence[Entry], tolerance: Tolerance) -> dict[tuple[int, int], Verdict]:
@@ -161,34 +155,15 @@ def _only_result(ordered: list[Entry]) -> Ranking:
 def _standings_by_value(ordered: list[Entry], tolerance: Tolerance) -> list[_Standing]:
     """Count decisive differences by bisection: N log N for cohorts of thousands."""
     values = sorted(entry.value for entry in ordered)
-    lines: dict[str, list[float]] = {}
-    for entry in ordered:
-        lines.setdefault(entry.line.id, []).append(entry.value)
-    among = {line: _Among(sorted(own), tolerance) for line, own in lines.items()}
-    everyone = _Among(values, tolerance)
+    reaches = [tolerance.reach(value) for value in values]
     standings = []
     for entry in ordered:
-        below, above = everyone.count(entry.value)
-        own = among[entry.line.id]
-        kin = len(own.values) - 1 - sum(own.count(entry.value))
+        below = bisect_left(reaches, entry.value)
+        above = len(values) - bisect_right(values, tolerance.reach(entry.value))
         if entry.direction is Direction.HIGHER:
             below, above = above, below
-        standings.append(_Standing(below, above, below, kin))
+        standings.append(_Standing(below, above, below))
     return standings
-
-
-class _Among:
-    """Sorted values, and how many of them a value is decidedly above or below."""
-
-    def __init__(self, values: list[float], tolerance: Tolerance) -> None:
-        self.values = values
-        self._tolerance = tolerance
-        self._reaches = [tolerance.reach(value) for value in values]
-
-    def count(self, value: float) -> tuple[int, int]:
-        """How many are decidedly below the value, and how many above it."""
-        above = len(self.values) - bisect_right(self.values, self._tolerance.reach(value))
-        return bisect_left(self._reaches, value), above
 
 
 def _standings_by_pairs(
@@ -202,13 +177,22 @@ def _standings_by_pairs(
         elif verdict.kind is VerdictKind.SLOWER:
             slower[j] += 1
             faster[i] += 1
-        elif ordered[i].line.id == ordered[j].line.id:
-            kin[i] += 1
-            kin[j] += 1
-            continue
-        if verdict.lean:
-            ahead[j if verdict.lean > 0 else i] += 1
+        behind = (j if verdict.lean > 0 else i) if verdict.lean else None
+        if verdict.kind not in DECIDED and (newer := _newer_of_line(ordered, i, j)) is not None:
+            kin[newer] += 1
+            behind = None if behind == newer else behind
+        if behind is not None:
+            ahead[behind] += 1
     return [_Standing(*counts) for counts in zip(faster, slower, ahead, kin, strict=True)]
+
+
+def _newer_of_line(ordered: list[Entry], i: int, j: int) -> int | None:
+    """Which of two measured revisions or stacks of one line is of a newer batch, if they are."""
+    batches = [by_batch(ordered[index].runs) for index in (i, j)]
+    if ordered[i].line.id != ordered[j].line.id or not all(batches):
+        return None
+    first, second = (max(one) for one in batches)
+    return None if first == second else i if first > second else j
 
 
 def _tie_groups(count: int, pairs: dict[tuple[int, int], Verdict]) -> dict[int, int]:

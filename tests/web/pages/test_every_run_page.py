@@ -62,7 +62,7 @@ def test_kernels_of_a_call_are_told_apart_though_their_names_are_shortened() -> 
         stored = shipped.shipped().manifest(run)
         assert stored is not None
         whole = {one["kernel"] for one in stored.document["spec"].get("executed") or ()}
-        assert len(set(names)) == min(len(whole), 12), run
+        assert len(set(names)) == min(len(whole), 8), run
         cut += any("…" in name for name in names)
         assert ("whole names are in the" in listed) == any("…" in name for name in names)
     assert cut > 20
