@@ -220,3 +220,18 @@ def test_every_event_changes_the_leader(runs: list[RunFacts]) -> None:
         assert event.previous == held
         assert event.leader != held
         held = event.leader
+
+
+def test_a_newer_revision_leads_though_the_older_was_told_from_nobody() -> None:
+    def measured(name: str, revision: str, median_ns: float, number: int) -> RunFacts:
+        rounds = make_rounds(Random(len(name) * number), median_ns=median_ns, between=0.0005)
+        samples = make_samples(rounds, batch=f"b{number}", number=number)
+        entry = with_samples(make_entry(name, revision=revision), samples)
+        day = on(f"2026-01-0{number}")
+        digest = f"sha256:{name}-{revision}-{number}"
+        return replace(entry.representative, observed=day, digest=digest)
+
+    first = [measured("own", "1", 104_000.0, 1), measured("other", "1", 104_100.0, 1)]
+    second = [measured("own", "2", 100_000.0, 2), measured("other", "1", 106_000.0, 2)]
+    (event,) = events(*first, *second)
+    assert (event.date, event.leader_run) == ("2026-01-02", "sha256:own-2-2")

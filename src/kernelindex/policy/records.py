@@ -166,6 +166,8 @@ class _Board:
             return None
         if self._sampled:
             ranking = rank(list(self._entries.values()), self._tolerance)
+            if ranking.best is not None:
+                return ranking.best.entry
             count = len(ranking.unbeaten)
             sure = all((one.high or 0) + one.kin <= count for one in ranking.ranked[:count])
             return self._first_of_one_line(ranking.unbeaten) if sure else None
