@@ -40,6 +40,7 @@ def main() -> int:
     planning.add_argument("--number", type=int, required=True)
     planning.add_argument("--device", default="cpu")
     planning.add_argument("--copies", type=int, default=4)
+    planning.add_argument("--rows", type=int, action="append", help="one size of the study's alone")
     showing = commands.add_parser("show", help="judge every pair of the batches in DIR...")
     showing.add_argument("folders", type=Path, nargs="+", metavar="DIR")
     wanted = parser.parse_args()
@@ -52,6 +53,10 @@ def main() -> int:
 
 def _write_plan(wanted: argparse.Namespace) -> None:
     on_cpu = wanted.device == "cpu"
+    known = dict(CPU_SIZES if on_cpu else GPU_SIZES)
+    if unknown := set(wanted.rows or ()) - set(known):
+        text = f"--rows {min(unknown)}: the study has {', '.join(map(str, known))} on this device"
+        raise SystemExit(text)
     sizes = tuple(
         StudySize(
             rows=rows,
@@ -59,7 +64,8 @@ def _write_plan(wanted: argparse.Namespace) -> None:
             copies=wanted.copies,
             interface="numpy" if on_cpu else "torch",
         )
-        for rows, percent in (CPU_SIZES if on_cpu else GPU_SIZES)
+        for rows, percent in known.items()
+        if not wanted.rows or rows in wanted.rows
     )
     plan = study_plan(sizes, runner=wanted.runner, number=wanted.number, device=wanted.device)
     wanted.plan.write_text(plan_to_json(plan))

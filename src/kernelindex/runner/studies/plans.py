@@ -13,6 +13,10 @@ BYTES_AN_ELEMENT = 8
 """fp32 read and written."""
 
 
+# Ten calls a round take a few ms: a long warm-up after every switch was nine tenths of a study.
+RULES = Rules(load=("burst",), checks_per_generation=1, audited_passes=0, switch_warmup_seconds=0.1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySize:
     """One duration: ``rows`` of 1,024 fp32 numbers (a multiple of 100), ``percent`` more work.
@@ -47,7 +51,7 @@ def study_plan(
         device=device,
         purpose="study",
         time_budget_seconds=time_budget_seconds,
-        rules=rules or Rules(load=("burst",), checks_per_generation=1, audited_passes=0),
+        rules=rules or RULES,
         points=tuple(_point(size) for size in sizes),
     )
 
