@@ -24,7 +24,7 @@ FAULTS = """least => [...document.querySelectorAll("table.dense")].flatMap(table
 
 def verified() -> str:
     rows = shipped().cohorts(families=["H200"], limit=100)
-    return next(row.key for row in rows if row.profile == "controlled" and row.entry_count == 5)
+    return next(row.key for row in rows if row.profile == "controlled" and row.entry_count >= 5)
 
 
 def paths() -> dict[str, str]:

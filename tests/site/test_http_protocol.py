@@ -47,7 +47,6 @@ async def answer_to(*parts: bytes, by: ASGIApp = app, leaving: bool = False) -> 
 
 
 @pytest.mark.parametrize("sent", [(), (b"GET / HT",), (HEAD, b"ab")], ids=["none", "head", "body"])
-@pytest.mark.slow
 def test_an_unfinished_request_ends(sent: tuple[bytes, ...], monkeypatch) -> None:
     monkeypatch.setattr(http_protocol, "MOST_HEAD_S", 0.2)
     monkeypatch.setattr(http_protocol, "MOST_BODY_S", 0.2)
@@ -124,7 +123,6 @@ def posted(path: str, kind: str) -> bytes:
 
 @pytest.mark.parametrize("leaving", [True, False], ids=["leaves", "bad-chunk"])
 @pytest.mark.parametrize("by", ["api", "page"])
-@pytest.mark.slow
 def test_a_body_that_breaks_off_is_no_bug(
     by: str, leaving: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
