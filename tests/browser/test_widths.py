@@ -28,7 +28,7 @@ def verified() -> str:
 
 
 def paths() -> dict[str, str]:
-    question = "moe-mlp tokens=8192 experts=64 gpu:H200 pass:backward"
+    question = "moe-mlp tokens=8192 experts=64 gpu:H200 pass:backward evidence:verified"
     return {
         "cohort": f"/cohorts/{verified()[7:19]}",
         "answer": f"/answer?q={quote(question)}",
