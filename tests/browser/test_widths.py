@@ -28,7 +28,7 @@ def verified() -> str:
 
 
 def paths() -> dict[str, str]:
-    question = "moe-mlp tokens=8192 experts=64 gpu:H200 pass:backward evidence:verified"
+    question = "moe-mlp tokens=8192 experts=64 gpu:H100 pass:backward"
     return {
         "cohort": f"/cohorts/{verified()[7:19]}",
         "answer": f"/answer?q={quote(question)}",
