@@ -158,9 +158,18 @@ class TestSameBatch:
 
     def test_ticks_widen_the_margin(self) -> None:
         a, b = pair(7, ratio=1.03, median_ns=5 * US)
-        coarse = [replace(one, tick_ns=1024.0) for one in (a, b)]
+        coarse = [replace(one, tick_ns=200.0) for one in (a, b)]
         assert judge(a, b).kind is SLOWER
         assert judge(*coarse).kind is SAME
+
+    def test_nothing_is_the_same_where_identical_code_differs_by_half(self) -> None:
+        random = Random(5)
+        a, b = (make_rounds(random, between=0.0005, within=0.0005) for _ in range(2))
+        for apart, kind in ((0.49, UNCLEAR), (0.09, SAME)):
+            floor = ((5_000.0, apart), (5_000_000.0, apart))
+            verdict = judge(make_samples(a, floor=floor), make_samples(b, floor=floor))
+            assert verdict.kind is kind
+            assert ("margin_too_wide" in verdict.reasons) is (kind is UNCLEAR)
 
     def test_same_must_hold_in_cycles_too(self) -> None:
         a, b = pair(8, between=0.0005)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 ALPHA = 1.0 - CONFIDENCE
+WIDEST_SAME = math.log(1.1)
+"""In log units. A machine on which identical code differs by more calls nothing the same."""
 BY_RERUN = Settle(text="rerun both in one controlled batch; reported numbers carry no samples")
 
 BY_ONE_BATCH = Settle(text="measure both in one batch")
@@ -59,6 +61,7 @@ REASONS = {
     "interval_beyond_margin": "the 95 % interval lies wholly beyond the margin",
     "interval_within_margin": "the 95 % interval lies wholly inside the margin",
     "interval_crosses_margin": "the 95 % interval crosses the margin",
+    "margin_too_wide": "identical code differs by over 10 % here, so nothing is the same",
     "not_same_in_cycles": "equal in time but not in clock cycles",
     "too_few_generations": "fewer than 3 paired process generations of 8 rounds",
     "batches_disagree": "one batch says faster and another slower",
@@ -164,6 +167,11 @@ def compare_samples(
     if not enough_samples(a.rounds, b.rounds):
         return replace(unclear, settle=Settle(text="at least 3 generations of 8 rounds each"))
     verdict = judge_estimate(same_batch_estimate(a, b), margin, direction, a)
+    if verdict.kind is VerdictKind.SAME and margin > WIDEST_SAME:
+        settle = Settle(text="measure where identical code repeats itself better")
+        return replace(
+            verdict, kind=VerdictKind.UNCLEAR, reasons=("margin_too_wide",), settle=settle
+        )
     if verdict.kind is VerdictKind.SAME and not _same_in_cycles(a, b, margin):
         settle = Settle(text="measure at a fixed clock, or until the clocks agree")
         return replace(
