@@ -5,10 +5,11 @@ were done. By programmatic dependent launch F2's programs come in as F1's leave.
 for all of F1: F1 counts every piece of `act` that it has written, and F2 waits for the slots that
 it reads. Since they start up to one tile of F1 apart, they take their work items from a counter.
 An item is taken in order and only by a program that runs, and F1 waits for nobody, so nothing can
-wait for ever. Measured: 1.052 to 1.040 ms, forward in burst; launching every kernel this way, each
-waiting for all of the one before, cost 0.006 ms instead.
+wait for ever. Measured with every kernel launched this way: 1.052 to 1.040 ms, forward in burst,
+though the others, which wait for all of the kernel before, lose 0.006 ms by it. So only F2 is.
 
-    done     int32 [cap]   pieces of each slot that are written; zeroed by F0
+    done     int32 [cap]   pieces of each slot that are written; zeroed by F0, but for slots past
+                           the last, which nobody is to wait for
     counter  int32 [1]     next work item; zeroed by F0
 """
 

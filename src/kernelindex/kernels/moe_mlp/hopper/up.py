@@ -128,6 +128,20 @@ def put_h(h, y_bufs, WG: gl.constexpr, values, row, col, I: gl.constexpr):
 
 
 @gluon.jit
+def put_act(act, y_bufs, WG: gl.constexpr, values, row_weight, row, end, n0):
+    """Writes silu(gate) * up * weight; gate and up as 16-bit registers, to be written later."""
+    DT: gl.constexpr = act.dtype
+    gate0, gate1, up0, up1 = values
+    rows = row + gl.arange(0, 64, gl.SliceLayout(1, gate0.type.layout))
+    w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)[:, None]
+    a0 = gate0 * sigmoid(gate0) * up0 * w
+    put(act, y_bufs.index(2 * WG), a0.to(DT), row, n0)
+    a1 = gate1 * sigmoid(gate1) * up1 * w
+    put(act, y_bufs.index(2 * WG + 1), a1.to(DT), row, n0 + 64)
+    return gate0.to(DT), gate1.to(DT), up0.to(DT), up1.to(DT)
+
+
+@gluon.jit
 def up_math(
     WG: gl.constexpr,
     row_weight,
@@ -172,19 +186,7 @@ def up_math(
                 acc = up_steps(acc, ring, it, S, KI, S, WG)
                 acc = warpgroup_mma_wait(num_outstanding=0, deps=(acc,))
                 mbarrier.arrive(empty.index((it + KI + S - 1) % S), count=1)
-                gate0, gate1, up0, up1 = quarters(acc)
-                rows = row + gl.arange(0, 64, gl.SliceLayout(1, gate0.type.layout))
-                w = gl.where(rows < end, gl.load(row_weight + gl.minimum(rows, end - 1)), 0.0)[
-                    :, None
-                ]
-                a0 = gate0 * sigmoid(gate0) * up0 * w
-                put(act, y_bufs.index(2 * WG), a0.to(DT), row, n0)
-                a1 = gate1 * sigmoid(gate1) * up1 * w
-                put(act, y_bufs.index(2 * WG + 1), a1.to(DT), row, n0 + 64)
-                g0 = gate0.to(DT)
-                g1 = gate1.to(DT)
-                u0 = up0.to(DT)
-                u1 = up1.to(DT)
+                g0, g1, u0, u1 = put_act(act, y_bufs, WG, quarters(acc), row_weight, row, end, n0)
                 old_row = row
                 old_col = n0
             else:
