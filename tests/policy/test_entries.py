@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from kernelindex.policy.entries import (
+    Soundness,
     build_entries,
     entry_key,
     latest_stacks,
+    newest_batch,
     paired_runs,
     representative,
     value_of,
@@ -104,6 +106,41 @@ class TestBatches:
         a = build_entries([sound, failed])[0]
         b = build_entries([self.run(1.0, 3), self.run(2.0, 7, calibrated=False)])[0]
         assert [(value_of(x), value_of(y)) for x, y in paired_runs(a, b)] == [(5.0, 1.0)]
+
+    def test_a_batch_that_is_not_verified_stands_for_nothing_that_a_verified_run_measured(
+        self,
+    ) -> None:
+        ours = self.run(5.0, 3)
+        later = self.run(4.0, 1, runner="other", date="2026-12-24")
+        verified = frozenset({ours.digest})
+        assert value_of(representative([ours, later])) == 4.0
+        assert value_of(representative([later, ours], verified)) == 5.0
+        assert value_of(representative([later], verified)) == 4.0
+        outside = self.run(3.0, 9, calibrated=False, date="2026-12-25")
+        (entry,) = build_entries([outside, later, ours], verified)
+        assert (entry.value, entry.soundness) == (5.0, Soundness.VERIFIED)
+        assert [value_of(one) for one in entry.others] == [3.0, 4.0]
+        newest = newest_batch(entry)
+        assert newest is not None
+        assert (newest.date, newest.runner) == ("2026-11-30", "r")
+
+    def test_of_verified_runs_the_newest_batch_counts_still(self) -> None:
+        old, new, later = self.run(5.0, 3), self.run(9.0, 7), self.run(1.0, 8)
+        assert representative([old, new, later], frozenset({old.digest, new.digest})) is new
+
+    def test_a_verdict_on_verified_numbers_is_drawn_from_no_other_batch(self) -> None:
+        mine = [self.run(5.0, 3), self.run(6.0, 4), self.run(7.0, 1, runner="other")]
+        rival = [self.run(1.0, 3), self.run(2.0, 5), self.run(3.0, 1, runner="other")]
+        pairs = {
+            "both in one": ((mine[0], mine[1], rival[0], rival[1]), [(5.0, 1.0)]),
+            "in batches apart": ((mine[1], rival[1]), [(6.0, 2.0)]),
+            "one of them": ((mine[0], mine[1]), [(5.0, 1.0), (7.0, 3.0)]),
+            "none": ((), [(5.0, 1.0), (7.0, 3.0)]),
+        }
+        for runs, found in pairs.values():
+            verified = frozenset(one.digest for one in runs)
+            a, b = build_entries(mine, verified)[0], build_entries(rival, verified)[0]
+            assert [(value_of(x), value_of(y)) for x, y in paired_runs(a, b)] == found
 
     def test_numbers_of_different_runners_are_not_compared(self) -> None:
         runs = [self.run(9.0, 2, runner="a"), self.run(5.0, 7, runner="b"), self.run(1.0, 1)]

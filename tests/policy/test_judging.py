@@ -6,13 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelindex.policy import POLICY_VERSION, JudgeContext, judge_cohort
+from kernelindex.policy import POLICY_VERSION, JudgeContext, JudgedCohort, judge_cohort
 from kernelindex.policy.doubts import PassTimes
 from kernelindex.policy.facts import Correctness, Cost, Doubt, Level, RunFacts
+from kernelindex.policy.levels import EvidenceFacts, level_of
 from kernelindex.stats import Random
-from tests.policy.factories import make_line, make_primary, make_product, make_run, on
+from tests.policy.factories import (
+    CONTROLLED,
+    make_line,
+    make_primary,
+    make_product,
+    make_rounds,
+    make_run,
+    make_samples,
+    on,
+)
 from tests.policy.test_deployability import COMPLETE
-from tests.policy.test_levels import FULL, REPRODUCIBLE
+from tests.policy.test_levels import FULL, REPRODUCIBLE, VERIFIED
 
 PRODUCT = make_product()
 HARNESS = Doubt(code="HARNESS_WORK_IN_TIMED_REGION", effect="shifts", text="", shift_ns=1e6)
@@ -90,13 +100,84 @@ def test_nothing_may_rank() -> None:
     assert not judged.only_result
 
 
-def test_the_highest_level_of_an_entrys_runs_counts() -> None:
-    again = replace(LIGER, digest="sha256:again", stack=FULL)
-    first = replace(LIGER, stack=again.stack)
-    judged = judge_cohort([first, again], context(evidence={again.digest: REPRODUCIBLE}))
-    (entry,) = judged.entries
-    assert entry.level.level is Level.REPRODUCIBLE
-    assert {one.digest for one in entry.entry.runs} == {first.digest, again.digest}
+def test_the_level_of_an_entry_is_that_of_the_run_whose_number_is_shown() -> None:
+    runs = [make_run("liger", value, stack=FULL) for value in (100.0, 110.0, 120.0)]
+    for run in runs:
+        judged = judge_cohort(runs, context(evidence={run.digest: REPRODUCIBLE}))
+        (entry,) = judged.entries
+        assert (entry.run, entry.entry.value) == (runs[1], 110.0)
+        shown = Level.REPRODUCIBLE if run is runs[1] else Level.REPORTED
+        assert entry.level.level is shown
+        assert ("raw samples" in entry.level.missing) is (shown is Level.REPORTED)
+        assert entry.run_levels[run.digest].level is Level.REPRODUCIBLE
+
+
+class TestVerified:
+    """Our approved runner's batches beside those of a runner that nobody approved."""
+
+    UNAPPROVED = replace(VERIFIED, signed_by_approved_key=False)
+
+    @staticmethod
+    def run(name: str, value: float, batch: str, date: str) -> RunFacts:
+        rounds = make_rounds(Random(len(batch) + round(value)), median_ns=value)
+        samples = make_samples(rounds, batch=batch, runner=batch[:-1], number=int(batch[-1]))
+        run = make_run(name, value, protocol=CONTROLLED, stack=FULL, samples=samples)
+        return replace(run, observed=on(date))
+
+    def judge(self, *runs: RunFacts) -> JudgedCohort:
+        evidence = {
+            run.digest: VERIFIED
+            if run.samples and run.samples.runner == "ours"
+            else self.UNAPPROVED
+            for run in runs
+        }
+        return judge_cohort(runs, context(evidence=evidence))
+
+    def test_a_newer_run_that_is_not_verified_does_not_give_a_verified_row_its_number(self) -> None:
+        ours = self.run("liger", 100_000.0, "ours3", "2026-11-30")
+        theirs = self.run("liger", 90_000.0, "theirs1", "2026-12-24")
+        (entry,) = self.judge(theirs, ours).entries
+        assert (entry.entry.value, entry.level.level) == (100_000.0, Level.VERIFIED)
+        levels = {digest: report.level for digest, report in entry.run_levels.items()}
+        assert levels == {ours.digest: Level.VERIFIED, theirs.digest: Level.REPRODUCIBLE}
+        (entry,) = self.judge(theirs).entries
+        assert (entry.entry.value, entry.level.level) == (90_000.0, Level.REPRODUCIBLE)
+        assert entry.level.missing == ("a signature by a runner key this index approved",)
+
+    def test_nor_does_it_decide_who_is_faster_or_who_holds_the_record(self) -> None:
+        ours = [
+            self.run("liger", 100_000.0, "ours3", "2026-11-30"),
+            self.run("loop", 120_000.0, "ours3", "2026-11-30"),
+        ]
+        theirs = [
+            self.run("liger", 110_000.0, "theirs1", "2026-12-24"),
+            self.run("loop", 95_000.0, "theirs1", "2026-12-24"),
+        ]
+        judged = self.judge(*ours, *theirs)
+        rows = [(one.run.line.project, one.entry.value) for one in judged.entries]
+        assert rows == [("liger", 100_000.0), ("loop", 120_000.0)]
+        assert judged.entries[0].ranked.best
+        verdict = judged.entries[1].to_leader
+        assert verdict is not None
+        assert (str(verdict.kind), verdict.reasons) == ("SLOWER", ("interval_beyond_margin",))
+        assert judged.best_verified.keys == (judged.entries[0].entry.key,)
+        assert [(one.leader_run, one.date) for one in judged.events] == [
+            (ours[0].digest, "2026-11-30")
+        ]
+        unapproved = self.judge(*theirs)
+        assert unapproved.entries[0].run.line.project == "loop"
+        assert unapproved.best_verified.keys == ()
+
+    def test_a_revision_that_is_not_verified_does_not_stand_for_a_verified_one(self) -> None:
+        ours = self.run("liger", 100_000.0, "ours3", "2026-11-30")
+        newer = replace(self.run("liger", 99_000.0, "theirs1", "2026-12-24"), revision="2.0")
+        judged = self.judge(ours, newer)
+        assert [one.run.revision for one in judged.entries] == ["1.0", "2.0"]
+        assert judged.best_reported.keys == (judged.entries[0].entry.key,)
+        assert ours.samples is not None
+        batch = replace(ours.samples, number=4, batch="ours4")
+        approved = self.judge(ours, replace(newer, samples=batch))
+        assert [one.run.revision for one in approved.entries] == ["2.0", "1.0"]
 
 
 def test_fastest_deployable_is_an_answer_of_its_own() -> None:
@@ -175,6 +256,35 @@ def test_the_order_of_runs_does_not_matter(runs: list[RunFacts], shuffler: objec
     assert judge_cohort(mixed, context()) == judge_cohort(runs, context())
 
 
+EVIDENCE = st.dictionaries(
+    st.integers(0, 9), st.sampled_from([REPRODUCIBLE, VERIFIED, TestVerified.UNAPPROVED])
+)
+CONTROLLED_RUNS = st.lists(
+    st.builds(
+        TestVerified.run,
+        st.sampled_from("ab"),
+        st.integers(1000, 2000).map(float),
+        st.sampled_from(["ours1", "ours2", "theirs1"]),
+        st.sampled_from(["2026-11-30", "2026-12-24"]),
+    ),
+    min_size=1,
+    max_size=10,
+    unique_by=lambda one: one.digest,
+)
+
+
+@given(CONTROLLED_RUNS, EVIDENCE)
+def test_every_row_has_the_level_of_its_number_and_a_verified_run_gives_both(
+    runs: list[RunFacts], handed: dict[int, EvidenceFacts]
+) -> None:
+    evidence = {runs[place].digest: one for place, one in handed.items() if place < len(runs)}
+    for row in judge_cohort(runs, context(evidence=evidence)).entries:
+        assert row.level == level_of(row.run, evidence.get(row.run.digest))
+        assert row.level.verified is any(
+            evidence.get(one.digest) is VERIFIED for one in row.entry.runs
+        )
+
+
 @given(RUNS)
 def test_every_run_is_ranked_or_excluded(runs: list[RunFacts]) -> None:
     judged = judge_cohort(runs, context())
@@ -196,4 +306,4 @@ def test_two_thousand_entries_are_judged() -> None:
 
 
 def test_the_version_is_stored_with_rows() -> None:
-    assert POLICY_VERSION == "policy/6"
+    assert POLICY_VERSION == "policy/7"

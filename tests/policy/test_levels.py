@@ -8,7 +8,6 @@ from kernelindex.policy.facts import Correctness, Level
 from kernelindex.policy.levels import (
     EvidenceFacts,
     Replication,
-    highest_level,
     level_of,
     missing_versions,
 )
@@ -126,8 +125,3 @@ def test_replicated_needs_an_independent_approved_run_nearby() -> None:
 def test_what_is_no_replication(change: dict[str, object]) -> None:
     evidence = replace(VERIFIED, replications=(replace(OTHER, **change),))
     assert level_of(CONTROLLED_RUN, evidence).level is Level.VERIFIED
-
-
-def test_the_highest_counts_for_an_entry() -> None:
-    reports = [level_of(make_run()), level_of(CONTROLLED_RUN, VERIFIED)]
-    assert highest_level(reports).level is Level.VERIFIED

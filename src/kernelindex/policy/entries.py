@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,12 +14,24 @@ from kernelindex.policy.facts import Direction, Line, RunFacts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+NONE_VERIFIED: frozenset[str] = frozenset()
+
+
+class Soundness(IntEnum):
+    """What stands behind the number of a run; of an entry's runs only the soundest count."""
+
+    REPORTED = 0
+    MEASURED = 1
+    CALIBRATED = 2
+    VERIFIED = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """The runs that count as one candidate; ``representative`` stands for all of them.
 
-    ``runs`` are ordered by value, then digest, and all have a primary measurement.
+    ``runs`` are ordered by value, then digest, and all have a primary measurement;
+    ``verified`` has the digests of runs that are verified, of this entry or others.
     """
 
     key: str
@@ -27,6 +40,12 @@ class Entry:
     stack: tuple[tuple[str, str], ...]
     runs: tuple[RunFacts, ...]
     representative: RunFacts
+    verified: frozenset[str] = NONE_VERIFIED
+
+    @property
+    def soundness(self) -> Soundness:
+        """That of the representative: no run of the entry has more."""
+        return soundness_of(self.representative, self.verified)
 
     @property
     def value(self) -> float:
@@ -65,16 +84,34 @@ def _key_of(line_id: str, revision: str, stack: tuple[tuple[str, str], ...]) -> 
     return json.dumps([line_id, revision, stack], ensure_ascii=False, separators=(",", ":"))
 
 
-def representative(runs: Sequence[RunFacts]) -> RunFacts:
+def soundness_of(run: RunFacts, verified: frozenset[str]) -> Soundness:
+    """What stands behind a run's number, where ``verified`` has the digests of verified runs."""
+    if run.digest in verified:
+        return Soundness.VERIFIED
+    if run.samples is None:
+        return Soundness.REPORTED
+    return Soundness.CALIBRATED if run.samples.calibrated else Soundness.MEASURED
+
+
+def representative(runs: Sequence[RunFacts], verified: frozenset[str] = NONE_VERIFIED) -> RunFacts:
     """The lower median by value; among equal values the smallest digest.
 
-    Of controlled runs only those of each runner's newest batch on the newest day count: what
-    they are held against was measured beside them. A batch whose calibration is outside its
-    limits stands for an entry where no other does.
+    Only the soundest runs count, so that the number is of a run that earned the level beside
+    it; of controlled ones only those of each runner's newest batch on the newest day: what
+    they are held against was measured beside them.
     """
-    ordered = _by_value(_newest(by_batch(runs)) or runs)
+    sound = _soundest(runs, verified)
+    ordered = _by_value(_newest(by_batch(sound)) or sound)
     middle = value_of(ordered[(len(ordered) - 1) // 2])
     return min((run for run in ordered if value_of(run) == middle), key=lambda run: run.digest)
+
+
+def _soundest(runs: Sequence[RunFacts], verified: frozenset[str]) -> Sequence[RunFacts]:
+    if len(runs) == 1:
+        return runs
+    found = [soundness_of(run, verified) for run in runs]
+    most = max(found)
+    return [run for run, soundness in zip(runs, found, strict=True) if soundness is most]
 
 
 class Place(NamedTuple):
@@ -84,7 +121,6 @@ class Place(NamedTuple):
     number: int
     runner: str
     batch: str
-    calibrated: bool
 
 
 def by_batch(runs: Iterable[RunFacts]) -> dict[Place, list[RunFacts]]:
@@ -93,24 +129,16 @@ def by_batch(runs: Iterable[RunFacts]) -> dict[Place, list[RunFacts]]:
     for run in runs:
         if run.samples is not None:
             one = run.samples
-            when = run.observed.date or ""
-            place = Place(when, one.number, one.runner, one.batch, one.calibrated)
+            place = Place(run.observed.date or "", one.number, one.runner, one.batch)
             batches.setdefault(place, []).append(run)
     return batches
 
 
-def _soundest(places: Iterable[Place]) -> list[Place]:
-    """Batches whose calibration is inside its limits; all where none is."""
-    every = list(places)
-    return [place for place in every if place.calibrated] or every
-
-
 def _newest(batches: dict[Place, list[RunFacts]]) -> list[RunFacts]:
     """The runs of each runner's last batch of the newest day."""
-    sound = _soundest(batches)
-    newest = max((place.date for place in sound), default="")
+    newest = max((place.date for place in batches), default="")
     last: dict[str, Place] = {}
-    for place in sorted(place for place in sound if place.date == newest):
+    for place in sorted(place for place in batches if place.date == newest):
         last[place.runner] = place
     return [run for place in last.values() for run in batches[place]]
 
@@ -118,18 +146,29 @@ def _newest(batches: dict[Place, list[RunFacts]]) -> list[RunFacts]:
 def paired_runs(a: Entry, b: Entry) -> list[tuple[RunFacts, RunFacts]]:
     """The runs that a verdict on two entries is drawn from, those of the newest batch first.
 
-    One pair for every batch that measured both; the representatives where none did.
+    One pair for every batch that measured both as soundly as the numbers they stand with; the
+    representatives where none did.
     """
     mine, other = by_batch(a.runs), by_batch(b.runs)
-    shared = sorted(_soundest(mine.keys() & other.keys()), reverse=True)
-    if not shared:
-        return [(a.representative, b.representative)]
-    return [(representative(mine[one]), representative(other[one])) for one in shared]
+    least = min(a.soundness, b.soundness)
+    found = []
+    for batch in sorted(mine.keys() & other.keys(), reverse=True):
+        x, y = representative(mine[batch], a.verified), representative(other[batch], b.verified)
+        if min(soundness_of(x, a.verified), soundness_of(y, b.verified)) >= least:
+            found.append((x, y))
+    return found or [(a.representative, b.representative)]
 
 
-def build_entry(key: str, runs: Sequence[RunFacts]) -> Entry:
+def newest_batch(entry: Entry) -> Place | None:
+    """The newest batch among those that stand for the entry; None without samples."""
+    return max(by_batch(_soundest(entry.runs, entry.verified)), default=None)
+
+
+def build_entry(
+    key: str, runs: Sequence[RunFacts], verified: frozenset[str] = NONE_VERIFIED
+) -> Entry:
     """One entry from its runs (at least one, all of the same key)."""
-    chosen = representative(runs)
+    chosen = representative(runs, verified)
     return Entry(
         key=key,
         line=chosen.line,
@@ -137,15 +176,18 @@ def build_entry(key: str, runs: Sequence[RunFacts]) -> Entry:
         stack=chosen.stack,
         runs=_by_value(runs),
         representative=chosen,
+        verified=verified,
     )
 
 
-def build_entries(runs: Iterable[RunFacts]) -> list[Entry]:
+def build_entries(
+    runs: Iterable[RunFacts], verified: frozenset[str] = NONE_VERIFIED
+) -> list[Entry]:
     """Group eligible runs of one cohort into entries, ordered by key."""
     groups: dict[str, dict[str, RunFacts]] = {}
     for run in runs:
         groups.setdefault(entry_key(run), {})[run.digest] = run
-    return [build_entry(key, list(groups[key].values())) for key in sorted(groups)]
+    return [build_entry(key, list(groups[key].values()), verified) for key in sorted(groups)]
 
 
 def latest_stacks(entries: Sequence[Entry]) -> frozenset[str]:

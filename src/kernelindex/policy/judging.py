@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,7 @@ from kernelindex.policy.deployability import UNKNOWN, Checklist, checklist
 from kernelindex.policy.doubts import PassTimes, doubts_of, shared_codes
 from kernelindex.policy.eligibility import Exclusion, exclusions
 from kernelindex.policy.entries import Entry, build_entries, latest_stacks
-from kernelindex.policy.facts import LEVELS, Doubt, Level, RunFacts
-from kernelindex.policy.levels import EvidenceFacts, LevelReport, highest_level, level_of
+from kernelindex.policy.levels import EvidenceFacts, LevelReport, level_of
 from kernelindex.policy.limits import Limit, limit_of
 from kernelindex.policy.margins import Tolerance, build_tolerance, source_dispersion
 from kernelindex.policy.ranking import Ranked, Ranking, rank
@@ -20,6 +19,7 @@ from kernelindex.registry.hardware import Product, load_products
 from kernelindex.registry.sources_info import find_source
 
 if TYPE_CHECKING:
+    from kernelindex.policy.facts import Doubt, RunFacts
     from kernelindex.policy.verdicts import Verdict
 
 Spec = Mapping[str, Any]
@@ -67,9 +67,9 @@ class JudgedEntry:
     """One entry in its place with everything that is said of it.
 
     ``ranked`` has position, rank range, tie group, ratio and verdict to the leader;
-    ``level`` is the highest among the entry's runs and ``run_levels`` has those of runs that
-    handed evidence over; ``doubts`` are the representative's and the entry's, ordered
-    blocks, shifts, note.
+    ``level`` is that of the run that stands for the entry, whose number is shown, and
+    ``run_levels`` has those of runs that handed evidence over; ``doubts`` are the
+    representative's and the entry's, ordered blocks, shifts, note.
     """
 
     ranked: Ranked
@@ -144,7 +144,8 @@ def judge_cohort(runs: Sequence[RunFacts], context: JudgeContext) -> JudgedCohor
     product = context.product_of(ordered[0])
     tolerance = context.tolerance_of(ordered[0])
     judged = [(run, exclusions(run, product)) for run in ordered]
-    entries = build_entries(run for run, reasons in judged if not reasons)
+    verified = _verified_runs(ordered, context)
+    entries = build_entries((run for run, reasons in judged if not reasons), verified)
     ranking = rank(entries, tolerance)
     latest = latest_stacks(entries)
     rows = tuple(
@@ -162,7 +163,9 @@ def judge_cohort(runs: Sequence[RunFacts], context: JudgeContext) -> JudgedCohor
         best_reported=_best_of(ranking, "no run of this cohort ranks"),
         best_verified=_best(_verified(rows), tolerance, VERIFIED_FILLS),
         best_deployable=_best(_deployable(rows), tolerance, _deployable_fills(rows)),
-        events=leader_history(counted, tolerance, retracted_on=context.retracted_on),
+        events=leader_history(
+            counted, tolerance, retracted_on=context.retracted_on, verified=verified
+        ),
         tolerance=tolerance,
     )
 
@@ -176,18 +179,19 @@ def judge_entry(
     """Everything that is said of one ranked entry."""
     entry, run = ranked.entry, ranked.entry.representative
     spec = context.implementations.get(run.implementation_digest)
-    levels = {one.digest: level_of(one, context.evidence.get(one.digest)) for one in entry.runs}
+    handed = context.evidence
+    with_evidence = [one for one in entry.runs if one.digest in handed]
     return JudgedEntry(
         ranked=ranked,
-        level=highest_level(levels.values()),
-        run_levels={one: level for one, level in levels.items() if one in context.evidence},
+        level=level_of(run, handed.get(run.digest)),
+        run_levels={one.digest: level_of(one, handed[one.digest]) for one in with_evidence},
         doubts=doubts_of(
             run,
             product=product,
             newest=context.newest.get(run.source),
             passes=context.passes.get(run.digest),
             entry_runs=entry.runs,
-            evidence=context.evidence.get(run.digest),
+            evidence=handed.get(run.digest),
         ),
         limit=limit_of(run, product),
         checklist=_checklist(spec, run),
@@ -227,9 +231,17 @@ def _foremost(ranking: Ranking) -> tuple[str, ...]:
     return ranking.unbeaten[:1] if one_line and measured else ranking.unbeaten
 
 
+def _verified_runs(runs: Iterable[RunFacts], context: JudgeContext) -> frozenset[str]:
+    """Digests of the verified ones; none is without evidence handed over."""
+    return frozenset(
+        run.digest
+        for run in runs
+        if run.digest in context.evidence and level_of(run, context.evidence[run.digest]).verified
+    )
+
+
 def _verified(rows: Sequence[JudgedEntry]) -> list[JudgedEntry]:
-    least = LEVELS.index(Level.VERIFIED)
-    return [row for row in rows if LEVELS.index(row.level.level) >= least]
+    return [row for row in rows if row.level.verified]
 
 
 def _deployable(rows: Sequence[JudgedEntry]) -> list[JudgedEntry]:

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from kernelindex.policy.evidence_reading import PROTOCOL, SAMPLES, SOURCE, WORKLOAD
 from kernelindex.policy.facts import LEVELS, Level, Profile, RunFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REPLICATION_TOLERANCE = 0.03
 CALIBRATED = "a calibration inside its limits"
@@ -90,6 +86,11 @@ class LevelReport:
         index = LEVELS.index(self.level) + 1
         return LEVELS[index] if index < len(LEVELS) else None
 
+    @property
+    def verified(self) -> bool:
+        """Whether the level is verified or above."""
+        return LEVELS.index(self.level) >= LEVELS.index(Level.VERIFIED)
+
 
 def level_of(facts: RunFacts, evidence: EvidenceFacts | None = None) -> LevelReport:
     """The highest level whose rules, and those of every level below it, are met."""
@@ -103,11 +104,6 @@ def level_of(facts: RunFacts, evidence: EvidenceFacts | None = None) -> LevelRep
         if missing:
             return LevelReport(level=level, missing=missing)
     return LevelReport(level=Level.REPLICATED, missing=())
-
-
-def highest_level(reports: Iterable[LevelReport]) -> LevelReport:
-    """The report of the highest level: what counts for an entry with several runs."""
-    return max(reports, key=lambda report: (LEVELS.index(report.level), -len(report.missing)))
 
 
 def missing_for_reproducible(facts: RunFacts, evidence: EvidenceFacts) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ With verdicts decided by value alone (reported numbers), the range is
 ``[1 + #FASTER, N - #SLOWER]``. Where samples leave a pair UNCLEAR although one value is
 better by more than the margin, the one behind keeps that against it: otherwise adding
 noise to a run would improve the better end of its range. Of revisions of one line that
-different batches measured and nothing tells apart, the newest stands for the line: the others
-are no rivals of it.
+different batches measured and nothing tells apart, the newest of the soundest stands for the
+line: the others are no rivals of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from kernelindex.policy.entries import by_batch
+from kernelindex.policy.entries import newest_batch
 from kernelindex.policy.facts import Direction
 from kernelindex.policy.verdicts import (
     Verdict,
@@ -187,12 +187,17 @@ def _standings_by_pairs(
 
 
 def _newer_of_line(ordered: list[Entry], i: int, j: int) -> int | None:
-    """Which of two measured revisions or stacks of one line is of a newer batch, if they are."""
-    batches = [by_batch(ordered[index].runs) for index in (i, j)]
-    if ordered[i].line.id != ordered[j].line.id or not all(batches):
+    """Which of two measured revisions or stacks of one line stands for it, if one does.
+
+    The sounder does, of equally sound ones that of the newer batch.
+    """
+    a, b = ordered[i], ordered[j]
+    if a.line.id != b.line.id:
         return None
-    first, second = (max(one) for one in batches)
-    return None if first == second else i if first > second else j
+    first, second = newest_batch(a), newest_batch(b)
+    if first is None or second is None or first == second:
+        return None
+    return i if (a.soundness, first) > (b.soundness, second) else j
 
 
 def _tie_groups(count: int, pairs: dict[tuple[int, int], Verdict]) -> dict[int, int]:

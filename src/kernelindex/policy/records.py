@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.eligibility import Exclusion, exclusions
-from kernelindex.policy.entries import Entry, build_entry, entry_key
+from kernelindex.policy.entries import NONE_VERIFIED, Entry, build_entry, entry_key
 from kernelindex.policy.facts import Direction, RunFacts
 from kernelindex.policy.ranking import rank
 
@@ -94,13 +94,14 @@ def leader_history(
     tolerance: Tolerance,
     *,
     retracted_on: Mapping[str, str] | None = None,
+    verified: frozenset[str] = NONE_VERIFIED,
 ) -> tuple[RecordEvent, ...]:
-    """``record_events`` of runs known to rank but for a correction."""
+    """``record_events`` of runs known to rank but for a correction, and which are verified."""
     known = {run.digest: run for run in runs}
     if len({entry_key(run) for run in known.values()}) < 2:
         return ()
     steps = _steps(known, retracted_on or {})
-    board = _Board(tolerance, _direction(known.values()))
+    board = _Board(tolerance, _direction(known.values()), verified)
     events: list[RecordEvent] = []
     held: Entry | None = None
     for _, group in groupby(steps, key=lambda step: (step.date, _is_retraction(step, known))):
@@ -146,8 +147,11 @@ def _causing(
 class _Board:
     """The entries that count at one moment, kept sorted by their representatives."""
 
-    def __init__(self, tolerance: Tolerance, direction: Direction) -> None:
+    def __init__(
+        self, tolerance: Tolerance, direction: Direction, verified: frozenset[str]
+    ) -> None:
         self._tolerance = tolerance
+        self._verified = verified
         self._sign = -1.0 if direction is Direction.HIGHER else 1.0
         self._runs: dict[str, dict[str, RunFacts]] = {}
         self._entries: dict[str, Entry] = {}
@@ -214,7 +218,7 @@ class _Board:
         else:
             runs.pop(run.digest, None)
         if runs:
-            entry = build_entry(key, list(runs.values()))
+            entry = build_entry(key, list(runs.values()), self._verified)
             self._entries[key] = entry
             insort(self._order, (self._sign * entry.value, key))
 
