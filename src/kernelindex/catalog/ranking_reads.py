@@ -23,6 +23,7 @@ from kernelindex.catalog.prepared import Prepared, rows_together
 from kernelindex.catalog.rows import CohortRow, EntryRow, ExcludedRow
 from kernelindex.catalog.run_rows import excluded_row
 from kernelindex.catalog.tables import derived, truth
+from kernelindex.policy.facts import LEVELS, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +41,7 @@ COHORTS, HEADS, ENTRIES, RUNS = (
 TUPLES = ("unbeaten", "shared_doubts", "sources")
 ENTRY_TUPLES = ("evidence_missing", "doubts", "why_not", "other_runs")
 MEMORY_METRIC = "peak_memory"
+VERIFIED = LEVELS[LEVELS.index(Level.VERIFIED) :]
 
 
 class RankingReads(Database):
@@ -123,7 +125,7 @@ class RankingReads(Database):
             doc = orjson.loads(text)
             doc["implementation"] |= {"slug": slug, "title": title}
             place = (doc["cohort_key"], doc["entry_key"])
-            if place in memory:
+            if place in memory and _may_be_measured_apart(doc):
                 doc["memory_run"], doc["peak_memory_bytes"] = memory[place]
             found[doc["cohort_key"]].append(build_entry(doc))
         return dict(found)
@@ -289,6 +291,11 @@ def _memory_query() -> Any:
 
 
 MEMORY = Prepared(_memory_query())
+
+
+def _may_be_measured_apart(doc: Mapping[str, Any]) -> bool:
+    """Whether another run's memory may stand in a row: not for its own, nor by a higher level."""
+    return doc["peak_memory_bytes"] is None and doc["evidence"] not in VERIFIED
 
 
 def _memory(rows: Iterable[Any]) -> dict[tuple[str, str], tuple[str, int]]:

@@ -103,7 +103,7 @@ def build_dossier(catalog: Reads, run: RunRow) -> RunDossier:
         evidence=view_evidence(catalog, run),
         artifacts=view_artifacts(catalog, run, spec),
         peak_memory_bytes=entry.peak_memory_bytes if entry else None,
-        memory_run=entry.memory_run if entry else None,
+        memory_run=_memory_run(entry),
         siblings=_siblings(run, relatives),
         reruns=reruns_of(catalog, run, parts),
         gaps=view_gaps(run, relatives),
@@ -121,6 +121,13 @@ def _entries(catalog: Reads, run: RunRow, cohort: CohortRow | None) -> Sequence[
     named = {*cohort.unbeaten, run.entry_key or ""}
     found = catalog.entries((cohort.key,), first=FIRST_ENTRIES, also=named)
     return found.get(cohort.key, ())
+
+
+def _memory_run(entry: EntryRow | None) -> str | None:
+    """The run that measured the memory of an entry: the one that stands for it, or one apart."""
+    if entry is None or entry.peak_memory_bytes is None:
+        return None
+    return entry.memory_run or entry.run_digest
 
 
 def _siblings(run: RunRow, relatives: Sequence[RelativeRow]) -> tuple[Sibling, ...]:
