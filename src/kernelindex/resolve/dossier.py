@@ -208,7 +208,7 @@ class RunLine(Part):
     revision: str = Field("", description="revision of what ran")
     primary: Primary | None = Field(None, description="its number; absent where none")
     interval: Spread | None = Field(None, description="95 % interval of it, if it has one")
-    rank: Range | None = Field(None, description="rank range, where ranked")
+    rank: Range | None = Field(None, description="rank range, where it stands for its entry")
     evidence: str = Field(description="evidence level")
     status: str = Field(description="passed, how it failed, or withdrawn")
     source: str = Field(description="source slug")

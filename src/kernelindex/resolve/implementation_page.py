@@ -9,12 +9,13 @@ from pydantic import Field
 from kernelindex.errors import NotFoundError
 from kernelindex.policy.deployability import checklist
 from kernelindex.resolve.answer import Part
-from kernelindex.resolve.dossier import RunLine  # noqa: TC001 (pydantic reads it)
+from kernelindex.resolve.dossier import RunLine, StatusCount  # noqa: TC001 (pydantic reads them)
 from kernelindex.resolve.licence_review import LicenceReview, review_licence
 from kernelindex.resolve.listings import ImplementationLine
+from kernelindex.resolve.lists import read_runs
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.recipes import import_line, install_line
-from kernelindex.resolve.run_lines import view_run_line
+from kernelindex.resolve.run_lines import represented_by, view_run_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,8 +54,18 @@ class RankedRun(Part):
     run: RunLine = Field(description="the run")
     cohort: str | None = Field(None, description="key of its group")
     entries: int | None = Field(None, description="entries of its group")
-    ratio: float | None = Field(None, description="its value over the leader's")
-    stands_for_itself: bool = Field(True, description="whether its entry shows this very run")
+    ratio: float | None = Field(None, description="its value over the leader's, where ranked")
+    represented_by: str | None = Field(
+        None, description="run that stands for its entry, where it is another one"
+    )
+
+
+class RankedRuns(Part):
+    """A page of an implementation's runs."""
+
+    runs: tuple[RankedRun, ...] = Field(description="runs, newest first")
+    cursor: str | None = Field(None, description="asks for the next page")
+    left_out: tuple[StatusCount, ...] = Field((), description="runs not listed unless asked for")
 
 
 class ImplementationDossier(Part):
@@ -118,13 +129,17 @@ def show_implementation(catalog: Catalog, row: ImplementationRow) -> Implementat
 
 
 def list_ranked_runs(
-    catalog: Catalog, filters: dict[str, str], *, cursor: str | None, limit: int
-) -> tuple[tuple[RankedRun, ...], str | None]:
-    """A page of runs, each with the size of its group and its ratio to the leader."""
-    page = catalog.runs(filters, cursor=cursor, limit=limit)
+    catalog: Catalog, *, cursor: str | None, limit: int, **filters: str | None
+) -> RankedRuns:
+    """A page of runs, each with the size of its group and its ratio to the leader.
+
+    Filters, what is left out and what is raised are those of ``lists.list_runs``.
+    """
+    page, left_out = read_runs(catalog, filters, cursor=cursor, limit=limit)
     keys = {row.cohort_key for row in page.rows if row.cohort_key}
     counts = catalog.entry_counts(sorted(keys)) if keys else {}
-    return tuple(_ranked(row, counts) for row in page.rows), page.cursor
+    runs = tuple(_ranked(row, counts) for row in page.rows)
+    return RankedRuns(runs=runs, cursor=page.cursor, left_out=left_out)
 
 
 def _newest_by_device(catalog: Catalog, digest: str) -> list[tuple[str, RunRow, int]]:
@@ -161,13 +176,13 @@ def _items(items: Iterable[Any]) -> Iterable[CheckItem]:
 
 
 def _ranked(row: RunRow, counts: dict[str, int]) -> RankedRun:
-    rank = row.rank or {}
+    rank, by_another = row.rank or {}, represented_by(row)
     return RankedRun(
         run=view_run_line(row),
         cohort=row.cohort_key,
         entries=counts.get(row.cohort_key or "") if rank else None,
-        ratio=rank.get("ratio_to_leader"),
-        stands_for_itself=rank.get("representative", row.digest) == row.digest,
+        ratio=None if by_another else rank.get("ratio_to_leader"),
+        represented_by=by_another,
     )
 
 

@@ -16,7 +16,7 @@ from kernelindex.resolve.withdrawn import SHOWN_STATUSES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kernelindex.catalog.rows import HardwareRow
+    from kernelindex.catalog.rows import HardwareRow, Page, RunRow
     from kernelindex.resolve.reads import Reads
 
 
@@ -47,18 +47,30 @@ def list_runs(
     aborted or withdrawn tells nothing of what ran: it is left out, and counted on the first page.
     Raises RequestError where a name is unknown, NotFoundError where an id names nothing.
     """
+    page, left_out = read_runs(
+        catalog, filters, cursor=cursor, limit=limit, oldest_first=oldest_first
+    )
+    lines = tuple(map(view_run_line, page.rows))
+    return RunList(runs=lines, cursor=page.cursor, left_out=left_out)
+
+
+def read_runs(
+    catalog: Reads,
+    filters: dict[str, str | None],
+    *,
+    cursor: str | None,
+    limit: int,
+    oldest_first: bool = False,
+) -> tuple[Page[RunRow], tuple[StatusCount, ...]]:
+    """The rows of ``list_runs``, and how many runs of which status are left out of them."""
     order = {"oldest_first": True} if oldest_first else {}
     chosen = _filters(catalog, filters)
     usual = filters.get("status") is None
-    left_out = catalog.left_out_runs(chosen) if usual and cursor is None else ()
+    counts = catalog.left_out_runs(chosen) if usual and cursor is None else ()
     if usual:
         chosen["listed"] = "always"
     page = catalog.runs(chosen, cursor=cursor, limit=limit, **order)
-    return RunList(
-        runs=tuple(map(view_run_line, page.rows)),
-        cursor=page.cursor,
-        left_out=tuple(StatusCount(status=one.value, runs=one.count) for one in left_out),
-    )
+    return page, tuple(StatusCount(status=one.value, runs=one.count) for one in counts)
 
 
 def list_records(

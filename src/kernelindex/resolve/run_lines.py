@@ -27,7 +27,7 @@ def view_run_line(row: RunRow) -> RunLine:
         revision=row.revision,
         primary=view_primary(row),
         interval=view_spread(row.interval, "confidence95"),
-        rank=view_rank(row),
+        rank=None if represented_by(row) else view_rank(row),
         evidence=row.evidence,
         status=shown_status(row),
         source=row.source,
@@ -56,6 +56,12 @@ def view_rank(row: RunRow) -> Range | None:
     rank = row.rank or {}
     low, high = rank.get("low"), rank.get("high")
     return None if low is None or high is None else Range(low=low, high=high)
+
+
+def represented_by(row: RunRow) -> str | None:
+    """The run whose number stands for this one's entry, where it is another one."""
+    chosen = (row.rank or {}).get("representative", row.digest)
+    return None if chosen == row.digest else str(chosen)
 
 
 def view_record(row: RecordRow) -> RecordLine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelindex.ids import short
 from kernelindex.policy.facts import LEVELS, Profile
 from kernelindex.resolve.dossier import Ladder, Standing
 from kernelindex.resolve.numbers import ratio_text, scale_for
@@ -24,8 +25,10 @@ def view_standing(run: RunRow, cohort: CohortRow | None, entries: Sequence[Entry
     if cohort is None or entry is None or run.reasons:
         return Standing(text=_why_unranked(run), cohort=cohort.key if cohort else None)
     alone = cohort.only_result
+    by_another = entry.run_digest if entry.run_digest != run.digest else None
+    place = _place(entry, entries, cohort)
     return Standing(
-        text=_place(entry, entries, cohort),
+        text=f"its entry stands by run {short(by_another)}: {place}" if by_another else place,
         cohort=cohort.key,
         rank=view_rank(run),
         entry_count=cohort.entry_count,
@@ -33,7 +36,7 @@ def view_standing(run: RunRow, cohort: CohortRow | None, entries: Sequence[Entry
         ratio_to_leader=None if alone else entry.ratio_to_leader,
         leader_run=entries[0].run_digest,
         leader=leader_words(cohort, entries),
-        represented_by=entry.run_digest if entry.run_digest != run.digest else None,
+        represented_by=by_another,
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from kernelindex.errors import RequestError
+from kernelindex.resolve.lists import ANY
 from kernelindex.resolve.problems import Problem, closest
 from kernelindex.web.asked import text
 from kernelindex.web.context import Page, told
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from kernelindex.catalog.rows import FacetCount
+    from kernelindex.resolve.dossier import StatusCount
 
 ORDER, PLACE = "sort", "cursor"
 LIST_ROWS = 50
 RUN_ROWS = 30
 """A run takes two lines of a list."""
 MOST_CHOICES = 400
+UNASKED = "measured or failed"
+"""What the filter of statuses is called where none is asked for."""
 MOST_NAMED = 20
 
 
@@ -70,6 +74,24 @@ class ListPage(Page):
     narrowed: bool = field(metadata=told("whether any filter is set"))
     first: str = field(metadata=told("address of the first page, where this is another one"))
     after: str = field(metadata=told("address of the next page, where there is one"))
+
+
+@dataclass(frozen=True, slots=True)
+class StatusLink:
+    """Runs of one status that a list leaves out."""
+
+    label: str = field(metadata=told("how many, and their status"))
+    href: str = field(metadata=told("the list of them"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunListPage(ListPage):
+    """A list of runs: what was aborted or withdrawn is left out, and counted."""
+
+    left_out: tuple[StatusLink, ...] = field(
+        metadata=told("what is left out where no status is asked for; on the first page")
+    )
+    every: str = field(metadata=told("address of the list with nothing left out"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +214,12 @@ def list_fields(asked: Asked, filters: Sequence[Filter], cursor: str | None) -> 
         "indexed": not asked.values and not asked.cursor,
         "path": asked.path,
     }
+
+
+def left_out_fields(asked: Asked, left_out: Iterable[StatusCount]) -> dict[str, Any]:
+    """The fields of ``RunListPage`` for runs that a list does not show unless asked."""
+    links = [StatusLink(f"{o.runs:,} {o.status}", asked.link(status=o.status)) for o in left_out]
+    return {"left_out": tuple(links), "every": asked.link(status=ANY)}
 
 
 def _sort_link(asked: Asked, name: str, said: str) -> SortLink:

@@ -80,6 +80,56 @@ def test_runs_open_with_what_was_measured_and_count_the_rest() -> None:
     assert "No run meets every filter." in nothing
 
 
+def test_an_implementation_s_page_does_as_the_list_of_runs_does() -> None:
+    site, rows = shipped.client(), shipped.all_runs()
+    for slug, counts in left_out_by_implementation().items():
+        page = site.get(f"/implementations/{slug}").text
+        links = links_of(page.split('id="runs"', 1)[1])
+        said = {label: href for label, href in links.items() if re.fullmatch(r"\d+ \w+", label)}
+        wanted = {f"{count} {status}" for status, count in counts.items()}
+        assert said.keys() == wanted
+        own = {row.digest for row in rows if row.implementation["slug"] == slug}
+        for status, count in counts.items():
+            listed = runs_of(site.get(said[f"{count} {status}"]).text)
+            assert len(listed & {one[7:] for one in own}) == min(count, 20)
+        fallen = {one[7:] for one in (*shipped.aborted(), *shipped.withdrawn())}
+        assert not runs_of(page) & fallen
+        every = site.get(links["List all"]).text
+        assert "Left out" not in every
+        assert "Clear" in links_of(every)
+    other = next(
+        str(row.implementation["slug"]) for row in rows if row.source == "liger-kernel-bench"
+    )
+    assert "Left out" not in site.get(f"/implementations/{other}").text
+
+
+def runs_of(page: str) -> set[str]:
+    """The digests of the runs that the table of a page lists, without their algorithm."""
+    found = re.findall(r'<a class="path" href="/runs/(\w+)"', page)
+    whole = [row.digest[7:] for row in shipped.all_runs()]
+    return {one for one in whole if any(one.startswith(prefix) for prefix in found)}
+
+
+def left_out_by_implementation() -> dict[str, dict[str, int]]:
+    """Slug > status > how many of its runs were aborted or withdrawn."""
+    fallen = {*shipped.aborted(), *shipped.withdrawn()}
+    counts: dict[str, dict[str, int]] = {}
+    for row in shipped.all_runs():
+        if row.digest in fallen:
+            own = counts.setdefault(str(row.implementation["slug"]), {})
+            status = "withdrawn" if row.retracted else "aborted"
+            own[status] = own.get(status, 0) + 1
+    assert len(counts) > 1
+    return counts
+
+
+def test_an_implementation_that_was_only_cut_short_is_not_told_to_have_no_run() -> None:
+    digest = implementation_of_aborted()
+    found = shipped.client().get(f"/implementations/{digest[7:19]}", follow_redirects=True).text
+    assert links_of(found)["6 aborted"].endswith("?status=aborted")
+    assert "There are no runs here yet." not in found
+
+
 def implementation_of_aborted() -> str:
     """One that has no run but six aborted ones."""
     runs = shipped.all_runs()

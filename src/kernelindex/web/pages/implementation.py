@@ -12,16 +12,18 @@ from kernelindex.resolve.implementation_page import (
     list_ranked_runs,
     show_implementation,
 )
-from kernelindex.resolve.lists import gpu_filter
+from kernelindex.resolve.lists import ASKED_STATUSES
 from kernelindex.web import paths
 from kernelindex.web.context import told
 from kernelindex.web.facts import Fact, facts
 from kernelindex.web.gpu_names import GPU, gpu_choice
 from kernelindex.web.handling import page_route, redirect
 from kernelindex.web.listing import (
-    ListPage,
+    UNASKED,
     Option,
+    RunListPage,
     choice,
+    left_out_fields,
     list_fields,
     plain_options,
     read_asked,
@@ -35,11 +37,12 @@ if TYPE_CHECKING:
 
 ROWS = 20
 PASSES = ("forward", "backward", "full", "inference", "unstated")
-FACETS = {GPU: "hardware", "pass": "timed_pass", "metric": "metric"}
+FACETS = {GPU: "gpu", "pass": "timed_pass", "metric": "metric", "status": "status"}
+"""Filters of its runs, and what ``list_runs`` calls each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImplementationPage(ListPage):
+class ImplementationPage(RunListPage):
     """Everything known of one implementation revision."""
 
     template: ClassVar[str] = "implementation.html"
@@ -68,13 +71,13 @@ def implementation(catalog: Catalog, request: Request) -> ImplementationPage | R
         gpu_choice(catalog, asked, [Option(u.hardware_id, u.hardware) for u in dossier.uses]),
         choice(asked, "pass", "Pass", plain_options(PASSES)),
         choice(asked, "metric", "Metric", plain_options(("latency", "score", "peak_memory"))),
+        choice(asked, "status", "Status", plain_options(ASKED_STATUSES), anything=UNASKED),
     )
-    wanted = {FACETS[name]: value for name, value in asked.values.items() if name != GPU}
-    if asked.value(GPU):
-        wanted |= gpu_filter(catalog, asked.value(GPU))
-    runs, cursor = list_ranked_runs(
-        catalog, {"implementation": row.digest, **wanted}, cursor=asked.cursor, limit=ROWS
+    wanted = {FACETS[name]: value for name, value in asked.values.items()}
+    listed = list_ranked_runs(
+        catalog, cursor=asked.cursor, limit=ROWS, implementation=row.digest, **wanted
     )
+    filtered = row.run_count > ROWS or asked.values
     found = catalog.operation(row.operation)
     title = found.title if found else row.operation
     return ImplementationPage(
@@ -85,10 +88,11 @@ def implementation(catalog: Catalog, request: Request) -> ImplementationPage | R
         json_path=f"/api/v1{paths.implementation(row.slug)}",
         dossier=dossier,
         operation_title=title,
-        runs=runs,
+        runs=listed.runs,
         **_stated(dossier.spec),
         links=_links(dossier.metadata),
-        **list_fields(asked, filters if row.run_count > ROWS else (), cursor),
+        **left_out_fields(asked, listed.left_out),
+        **list_fields(asked, filters if filtered else (), listed.cursor),
     )
 
 

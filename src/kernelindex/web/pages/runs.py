@@ -12,12 +12,14 @@ from kernelindex.web.gpu_names import GPU, gpu_choice
 from kernelindex.web.handling import page_route
 from kernelindex.web.listing import (
     RUN_ROWS,
+    UNASKED,
     Asked,
     Filter,
-    ListPage,
     Option,
+    RunListPage,
     choice,
     facet_options,
+    left_out_fields,
     list_fields,
     read_asked,
     words,
@@ -42,30 +44,16 @@ FACETS = {
 """Filters with a choice, and the facet of the catalog that each is of."""
 KNOWN = {"status": SHOWN_STATUSES}
 """Values that may be asked for though no run has them."""
-UNASKED = "measured or failed"
-"""What the filter of statuses is called where none is asked for."""
 TYPED = ("operation", "project", "implementation", "workload")
 
 
-@dataclass(frozen=True, slots=True)
-class StatusLink:
-    """Runs of one status that the list leaves out."""
-
-    label: str = field(metadata=told("how many, and their status"))
-    href: str = field(metadata=told("the list of them"))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunsPage(ListPage):
+class RunsPage(RunListPage):
     """A page of runs."""
 
     template: ClassVar[str] = "runs.html"
 
     runs: tuple[RunLine, ...] = field(metadata=told("runs in order"))
-    left_out: tuple[StatusLink, ...] = field(
-        metadata=told("what is left out where no status is asked for; on the first page")
-    )
-    every: str = field(metadata=told("address of the list with nothing left out"))
     total: int = field(metadata=told("runs in the catalog"))
 
 
@@ -88,11 +76,7 @@ def runs(catalog: Catalog, request: Request) -> RunsPage:
         section="",
         json_path="/api/v1/runs",
         runs=found.runs,
-        left_out=tuple(
-            StatusLink(f"{one.runs:,} {one.status}", asked.link(status=one.status))
-            for one in found.left_out
-        ),
-        every=asked.link(status=ANY),
+        **left_out_fields(asked, found.left_out),
         total=total,
         **list_fields(asked, filters, found.cursor),
     )
