@@ -61,6 +61,14 @@ def test_errors_name_place_and_wish(changes, path, wanted) -> None:
     assert wanted in caught.value.message
 
 
+def test_accumulated_gradients_are_of_eager_calls() -> None:
+    point = json.loads(plan_to_json(make_plan("honest")))["points"][0]
+    added_up = {**point, "gradientBuffers": "accumulated"}
+    assert parse_plan(changed(points=[added_up])).points[0].gradient_buffers == "accumulated"
+    with pytest.raises(PlanError, match="accumulated gradients in eager"):
+        parse_plan(changed(points=[added_up], rules={"execution": ["eager", "graph"]}))
+
+
 @pytest.mark.parametrize("device", ["gpu", "cuda", "cuda:x", "cuda:"])
 def test_device_is_cpu_or_numbered(device) -> None:
     with pytest.raises(PlanError, match="device as cpu or cuda"):

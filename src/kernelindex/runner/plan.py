@@ -227,6 +227,8 @@ class Plan:
         _need(self.purpose in PURPOSES, f"purpose of {', '.join(PURPOSES)}")
         ids = [one.id for one in self.points]
         _need(bool(ids) and len(set(ids)) == len(ids), "one or more points of different ids")
+        added_up = any(one.gradient_buffers == "accumulated" for one in self.points)
+        _need(not added_up or self.rules.execution == ("eager",), "accumulated gradients in eager")
         kind, colon, index = self.device.partition(":")
         known = self.device == "cpu" or (kind == "cuda" and bool(colon) and index.isdigit())
         _need(known, "device as cpu or cuda:<index>")

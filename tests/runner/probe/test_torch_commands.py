@@ -73,22 +73,35 @@ def test_non_leaf_weights_are_the_leaf_times_one(tmp_path: Path) -> None:
     assert torch.equal(one.given["weight"], one.leaves["weight"])
 
 
-def test_accumulated_gradients_add_up_and_are_not_dumped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("timed_pass", ["backward", "full"])
+def test_accumulated_gradients_are_added_to_zeros_and_judged(
+    tmp_path: Path, timed_pass: str
+) -> None:
     rig = make_rig("cpu", tmp_path, **SIZE)
     session = rig.commands.session
     assert session.sets is not None
     from kernelindex.runner.probe.work import TorchWork
 
-    work = TorchWork("full", session.function, session.sets, accumulate=True)  # type: ignore[arg-type]
-    work.begin(0)
-    work.ready(0)()
-    once = session.sets.sets[0].leaves["x"].grad.clone()
-    work.ready(0)()
-    assert torch.allclose(session.sets.sets[0].leaves["x"].grad, 2 * once)
-    session.works["full"] = work
-    request = {"pass": "full", "cache": "hot", "calls": 2, "dump": str(tmp_path / "d")}
-    assert rig.ask("measure", **request)["dumped"] is None
-    assert session.sets.sets[0].leaves["x"].grad is None
+    work = TorchWork(timed_pass, session.function, session.sets, accumulate=True)  # type: ignore[arg-type]
+    session.works[timed_pass] = work
+    leaves = session.sets.sets[0].leaves
+    with work.mode():
+        work.begin(0)
+        step = work.ready(0)
+        buffers = {name: leaf.grad for name, leaf in leaves.items()}
+        assert all(not buffer.any() for buffer in buffers.values())
+        step()
+        once = {name: buffer.clone() for name, buffer in buffers.items()}
+        work.ready(0)()
+    for name, leaf in leaves.items():
+        assert leaf.grad is buffers[name], "added to the same memory, not put in its place"
+        assert torch.equal(leaf.grad, once[name]), "a call's own gradient, not a sum of calls"
+    dump = tmp_path / "d"
+    request = {"pass": timed_pass, "cache": "cold", "calls": 5, "refresh": 3, "dump": str(dump)}
+    reply = rig.ask("measure", **request)
+    compare(dump, expected(rig, reply["order"][-1], 3))
+    assert all(leaf.grad is None for leaf in leaves.values())
+    assert rig.ask("traits", **{"pass": timed_pass})["deterministic"] is True
 
 
 def test_addresses_stay_and_contents_change(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,13 +26,16 @@ def wrong(x, weight):
 """
 
 
-def rms_norm_plan() -> Plan:
+EAGER = Candidate(id="eager", entry=f"{MODULE}:eager", passes=("forward", "full"))
+
+
+def rms_norm_plan(*others: Candidate, **point: Any) -> Plan:
+    point = {"passes": ("forward", "full"), "candidates": (EAGER, *others)} | point
     point = Point(
         id="rms-norm/64-128-fp32/leaf",
         operation="rms-norm",
         axes={"tokens": 64, "hidden": 128},
         dtypes={"x": "fp32", "weight": "fp32"},
-        passes=("forward", "full"),
         draws=("own", "stress", "uneven"),
         trusted="eager",
         tolerances={
@@ -38,16 +43,7 @@ def rms_norm_plan() -> Plan:
             "grad_x": Tolerance(frobenius=2e-6, worst_row=1e-5),
             "grad_weight": Tolerance(frobenius=1e-5, worst_row=1e-4),
         },
-        candidates=(
-            Candidate(id="eager", entry=f"{MODULE}:eager", passes=("forward", "full")),
-            Candidate(
-                id="numpy",
-                entry=f"{MODULE}:numpy_rows",
-                passes=("forward",),
-                interface="numpy",
-            ),
-            Candidate(id="wrong", entry="wrong", file="mine.py", passes=("forward",)),
-        ),
+        **point,
     )
     rules = Rules(
         **{**QUICK, "generations": 1, "max_generations": 1, "command_timeout_seconds": 60.0}
@@ -62,29 +58,37 @@ def rms_norm_plan() -> Plan:
     )
 
 
-def test_numpy_and_eager_are_measured_from_a_bare_copy_and_a_wrong_file_is_refused(
-    tmp_path,
-) -> None:
+def run_from_a_bare_copy(plan: Plan, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
+    """The worker on a plan, from a copy of the source tree; where it wrote, and the series."""
     source = Path(kernelindex.__file__).parent
-    copy = tmp_path / "tree" / "src"
+    copy = folder / "tree" / "src"
     shutil.copytree(source, copy / "kernelindex", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "plan").mkdir()
-    (tmp_path / "plan" / "plan.json").write_text(plan_to_json(rms_norm_plan()))
-    (tmp_path / "plan" / "mine.py").write_text(WRONG)
-    out = tmp_path / "out"
-    arguments = [str(tmp_path / "plan" / "plan.json"), "--out", str(out)]
+    (folder / "plan").mkdir()
+    (folder / "plan" / "plan.json").write_text(plan_to_json(plan))
+    (folder / "plan" / "mine.py").write_text(WRONG)
+    out = folder / "out"
+    arguments = [str(folder / "plan" / "plan.json"), "--out", str(out)]
     done = subprocess.run(
         [sys.executable, "-m", "kernelindex.runner.worker", *arguments],
         env={**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1"},
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=500,
     )
-
     assert done.returncode == 0, done.stderr[-2000:]
-    series = [batch_files.read_json(path) for path in batch_files.series_files(out)]
+    return out, [batch_files.read_json(path) for path in batch_files.series_files(out)]
+
+
+def test_numpy_and_eager_are_measured_from_a_bare_copy_and_a_wrong_file_is_refused(
+    tmp_path,
+) -> None:
+    numpy = Candidate(
+        id="numpy", entry=f"{MODULE}:numpy_rows", passes=("forward",), interface="numpy"
+    )
+    wrong = Candidate(id="wrong", entry="wrong", file="mine.py", passes=("forward",))
+    out, series = run_from_a_bare_copy(rms_norm_plan(numpy, wrong), tmp_path)
     found = {(one["candidate"], one["pass"]): (one["status"], one["reason"]) for one in series}
     assert found == {
         ("eager", "forward"): ("passed", ""),
@@ -99,3 +103,18 @@ def test_numpy_and_eager_are_measured_from_a_bare_copy_and_a_wrong_file_is_refus
     calibration = batch_files.read_json(out / batch_files.CALIBRATION)
     assert [one for one in calibration["floor"] if one[0] > 0 and 0 < one[1] <= 0.5]
     assert calibration["anchor"]["problems"] == []
+
+
+def test_accumulated_gradients_of_timed_calls_are_judged(tmp_path) -> None:
+    passes = ("backward", "full")
+    plan = rms_norm_plan(
+        passes=passes,
+        candidates=(replace(EAGER, passes=passes),),
+        gradients="non_leaf",
+        gradient_buffers="accumulated",
+    )
+    plan = replace(plan, rules=replace(plan.rules, rounds=2, checks_per_generation=2))
+    _out, series = run_from_a_bare_copy(plan, tmp_path)
+    assert {one["pass"]: one["status"] for one in series} == dict.fromkeys(passes, "passed")
+    checked = {one["pass"]: one["correctness"]["timedCallsChecked"] for one in series}
+    assert checked == dict.fromkeys(passes, 1)

@@ -162,9 +162,7 @@ def describe_traits(session: Session, work: Work, timed_pass: str) -> dict[str, 
     return {
         "peak_bytes": traits.measure_peak_bytes(work) if device else None,
         "saved_bytes": saved,
-        "deterministic": None
-        if getattr(work, "accumulates", False)
-        else traits.is_deterministic(work),
+        "deterministic": traits.is_deterministic(work),
         "graph_capturable": None,
         "setup_ns": session.setup_ns,
         "energy": traits.measure_energy(

@@ -228,8 +228,8 @@ class Commands:
         return [] if self._guards is None else [one.to_json() for one in self._guards.timed()]
 
     def _dump(self, request: Request, work: Work, index: int, result: Any) -> dict[str, int] | None:
-        """Write the last timed call's outputs; accumulated gradients are of many calls: not."""
-        if not request.get("dump") or getattr(work, "accumulates", False):
+        """Write the last timed call's outputs."""
+        if not request.get("dump"):
             return None
         outputs, gradients = work.collect(index, result)
         timed_pass = str(request["pass"])

@@ -57,6 +57,9 @@ class Sets(Protocol):
     def drop_gradients(self, index: int) -> None:
         """Set the gradients of a set to None."""
 
+    def zero_gradients(self, index: int) -> None:
+        """Set the gradients of a set to zero, in place where there are any."""
+
     def fresh_leaves(self) -> AbstractContextManager[None]:
         """While open, leaves are tensors that no graph was made of yet."""
 
@@ -95,6 +98,16 @@ class TorchSets:
         """See ``Sets``."""
         for leaf in self.sets[index].leaves.values():
             leaf.grad = None
+
+    def zero_gradients(self, index: int) -> None:
+        """See ``Sets``."""
+        import torch
+
+        for leaf in self.sets[index].leaves.values():
+            if leaf.grad is None:
+                leaf.grad = torch.zeros_like(leaf)
+            else:
+                leaf.grad.zero_()
 
     @contextmanager
     def fresh_leaves(self) -> Iterator[None]:
@@ -172,6 +185,9 @@ class NumpySets:
             one.state = (offset, training)
 
     def drop_gradients(self, index: int) -> None:
+        """Nothing: arrays have no gradients."""
+
+    def zero_gradients(self, index: int) -> None:
         """Nothing: arrays have no gradients."""
 
     def fresh_leaves(self) -> AbstractContextManager[None]:

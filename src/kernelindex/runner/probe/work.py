@@ -122,7 +122,7 @@ class TorchWork:
     ) -> None:
         self._backward = bind_backward()
         self._pass, self._function, self._sets = timed_pass, function, sets
-        self.accumulates = accumulate and timed_pass != "forward"
+        self._accumulate = accumulate
         self._forwards: dict[int, Any] = {}
         self.count = len(sets.sets)
 
@@ -143,11 +143,17 @@ class TorchWork:
         return self._function(**self._sets.sets[index].given)
 
     def ready(self, index: int) -> Step:
-        """See ``Work``; gradients are dropped unless they accumulate."""
-        if not self.accumulates and self._pass != "forward":
-            self._sets.drop_gradients(index)
+        """See ``Work``.
+
+        Gradients that accumulate are added to zeros: the addition is timed in full, and what a
+        call leaves behind is its own gradient, which can be judged like any other.
+        """
         if self._pass == "forward":
             return partial(self._function, **self._sets.sets[index].given)
+        if self._accumulate:
+            self._sets.zero_gradients(index)
+        else:
+            self._sets.drop_gradients(index)
         if self._pass == "backward":
             return self._backward_step(index)
         return self._full_step(index)

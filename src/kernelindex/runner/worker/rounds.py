@@ -187,8 +187,8 @@ class Rounds:
         remove_files([dump])
 
     def _must_dump(self, regime: Regime) -> bool:
-        """Accumulated gradients are of many calls, and a graph's buffers are its own."""
-        return self.judge.point.gradient_buffers == "fresh" and regime.execution == "eager"
+        """A graph's buffers are its own."""
+        return regime.execution == "eager"
 
     def _asked(self, regime: Regime, dumped: dict[str, Any]) -> Asked | None:
         index, offset = dumped.get("set"), dumped.get("refresh")
