@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections import Counter
-from typing import TYPE_CHECKING
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.runner.executors.stub import stub_source, stub_task
+from kernelindex.runner.executors import Failed, Finished, run_fleet
+from kernelindex.runner.executors.ray_cluster import BRINGER, RayExecutor, collect
+from tests.runner.executors.stub import Line, read_lines, stub_source, stub_task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
+
+    from kernelindex.runner.executors import Outcome
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: fleets are not tested")
 pytestmark = [
@@ -21,10 +27,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.timeout(240),
 ]
+IN_THE_STORE = 1 << 21  # Ray keeps results over 100 KB in the object store of their node
 
 
 @pytest.fixture
-def cluster() -> Iterator[object]:
+def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     with warnings.catch_warnings():
@@ -35,44 +42,145 @@ def cluster() -> Iterator[object]:
         made.shutdown()
 
 
-def starts_and_ends(log: Path) -> tuple[Counter[str], Counter[str]]:
-    rows = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
-    starts = Counter(number for number, what, _ in rows if what == "start")
-    return starts, Counter(number for number, what, _ in rows if what == "end")
+def executor_of(cluster: Any, tmp_path: Path, *, nodes: int) -> RayExecutor:
+    for _ in range(nodes):
+        cluster.add_node(num_cpus=1)
+    return RayExecutor(cluster.address, source=stub_source(tmp_path / "tree"))
 
 
-def test_a_killed_node_loses_nothing_and_nothing_is_measured_twice(
-    cluster: object, tmp_path: Path
-) -> None:
-    from kernelindex.runner.executors import run_fleet
-    from kernelindex.runner.executors.ray_cluster import RayExecutor
-
-    nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]  # type: ignore[attr-defined]
+def test_only_the_task_that_ran_on_a_killed_node_is_run_again(cluster: Any, tmp_path: Path) -> None:
+    executor = executor_of(cluster, tmp_path, nodes=3)
     log = tmp_path / "log"
-    jobs = [stub_task(number, log, seconds=2.0) for number in range(1, 7)]
-    executor = RayExecutor(cluster.address, source=stub_source(tmp_path / "tree"))  # type: ignore[attr-defined]
+    gates = {number: tmp_path / f"gate-{number}" for number in range(1, 7)}
+    jobs = [stub_task(number, log, gate=gate) for number, gate in gates.items()]
     handed: list[str] = []
-    killed: list[object] = []
-
-    def publish(outcome: object) -> None:
-        handed.append(outcome.task)  # type: ignore[attr-defined]
-        if not killed:
-            killed.append(nodes[1])
-            wait_for_a_running_task(log)
-            cluster.remove_node(nodes[1], allow_graceful=False)  # type: ignore[attr-defined]
-
-    report = run_fleet(jobs, executor, tmp_path / "job", publish)
-    assert [one.text for one in report.failed] == []
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(
+            run_fleet, jobs, executor, tmp_path / "job", lambda one: handed.append(one.task)
+        )
+        try:
+            lost, *others = wait_for_lines(log, "start", 3)
+            for one in others:
+                gates[one.number].touch()
+            wait_for_lines(log, "start", 5)
+            kill_node_of(lost, cluster)
+        finally:
+            for gate in gates.values():
+                gate.touch()
+        report = job.result()
+    assert report.failed == ()
     assert [one.task for one in report.finished] == [job.id for job in jobs]
     assert handed == [job.id for job in jobs]
-    starts, ends = starts_and_ends(log)
-    assert dict(ends) == {str(number): 1 for number in range(1, 7)}
-    assert sum(starts.values()) - sum(ends.values()) <= 1, "only the killed node's task restarts"
+    assert times(log, "end") == dict.fromkeys(gates, 1)
+    assert times(log, "start") == dict.fromkeys(gates, 1) | {lost.number: 2}
 
 
-def wait_for_a_running_task(log: Path) -> None:
-    for _ in range(100):
-        starts, ends = starts_and_ends(log)
-        if sum(starts.values()) >= sum(ends.values()) + 3:
-            return
+def test_a_result_outlives_its_node_while_another_is_being_published(
+    cluster: Any, tmp_path: Path
+) -> None:
+    executor = executor_of(cluster, tmp_path, nodes=2)
+    log, folder = tmp_path / "log", tmp_path / "job"
+    outcomes = executor.run([stub_task(n, log, size=IN_THE_STORE) for n in (1, 2)], folder)
+    first = next(outcomes)
+    (other,) = (one for one in wait_for_lines(log, "end", 2) if first.task != task_of(one))
+    assert seen(lambda: ray.available_resources().get("CPU") == 2), "Ray has both results"
+    brought = seen((folder / task_of(other)).exists, seconds=20)
+    kill_node_of(other, cluster)
+    (second,) = outcomes
+    assert times(log, "end") == times(log, "start") == {1: 1, 2: 1}
+    assert brought
+    assert isinstance(second, Finished)
+    assert second.folder == folder / task_of(other)
+    assert (second.folder / "samples").stat().st_size == IN_THE_STORE
+
+
+def test_a_caller_who_stops_early_waits_for_no_task(cluster: Any, tmp_path: Path) -> None:
+    executor = executor_of(cluster, tmp_path, nodes=2)
+    log, never = tmp_path / "log", tmp_path / "never"
+    jobs = [stub_task(1, log), stub_task(2, log, gate=never)]
+    outcomes = executor.run(jobs, tmp_path / "closed")
+    assert next(outcomes).task == "batch-1"
+    assert bringers() == 1
+    outcomes.close()
+    assert bringers() == 0
+
+
+def test_errors_reach_the_caller_and_leave_no_thread(cluster: Any, tmp_path: Path) -> None:
+    executor = executor_of(cluster, tmp_path, nodes=2)
+    log, never = tmp_path / "log", tmp_path / "never"
+    (tmp_path / "taken" / "batch-1" / "something").mkdir(parents=True)
+    with pytest.raises(OSError, match="not empty"):
+        list(executor.run([stub_task(1, log)], tmp_path / "taken"))
+    assert bringers() == 0
+
+    def refuse(outcome: Outcome) -> None:
+        raise LookupError(outcome.task)
+
+    with pytest.raises(LookupError, match="batch-2"):
+        run_fleet(
+            [stub_task(2, log), stub_task(3, log, gate=never)], executor, tmp_path / "job", refuse
+        )
+    assert bringers() == 0
+
+
+def test_a_lost_connection_is_no_failed_task(tmp_path: Path) -> None:
+    task = stub_task(1, tmp_path / "log")
+    assert collect(task, broken(RuntimeError("no device")), tmp_path) == Failed(
+        task="batch-1", text="RuntimeError: no device"
+    )
+    with pytest.raises(ConnectionError, match="data channel"):
+        collect(task, broken(ConnectionError("the data channel is closed")), tmp_path)
+
+
+def broken(error: Exception) -> Future[Any]:
+    result: Future[Any] = Future()
+    result.set_exception(error)
+    return result
+
+
+def seen(what: Callable[[], bool], seconds: float = 60) -> bool:
+    """Whether ``what`` came true in time."""
+    end = time.monotonic() + seconds
+    while not (true := what()) and time.monotonic() < end:
         time.sleep(0.05)
+    return true
+
+
+def wait_for_lines(log: Path, what: str, count: int) -> list[Line]:
+    assert seen(lambda: len(read_lines(log, what)) >= count), f"no {count} workers {what}"
+    return read_lines(log, what)
+
+
+def times(log: Path, what: str) -> dict[int, int]:
+    return dict(Counter(line.number for line in read_lines(log, what)))
+
+
+def task_of(line: Line) -> str:
+    return f"batch-{line.number}"
+
+
+def kill_node_of(line: Line, cluster: Any) -> None:
+    """Kill a node without grace; returns when the worker that wrote ``line`` is gone too.
+
+    The worker outlives its raylet by some 0.3 s (measured), long enough to end its task once
+    more than Ray knows of.
+    """
+    (node,) = (one for one in cluster.worker_nodes if raylet_pid(one) == line.node)
+    cluster.remove_node(node, allow_graceful=False)
+    assert seen(lambda: not is_running(line.pid)), "a worker outlived its node"
+
+
+def raylet_pid(node: Any) -> int:
+    return node.all_processes["raylet"][0].process.pid
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def bringers() -> int:
+    return sum(thread.name.startswith(BRINGER) for thread in threading.enumerate())

@@ -5,6 +5,9 @@ The source tree travels with the tasks, so the nodes need Python, torch and Ray 
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import KernelIndexError
@@ -14,10 +17,11 @@ from kernelindex.runner.executors.tasks import Failed, Finished, Outcome, Task
 from kernelindex.runner.plan import plan_to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
 RETRIES = 3
+BRINGER = "fleet-results"
 
 
 class FleetError(KernelIndexError):
@@ -39,30 +43,56 @@ class RayExecutor:
         self._retries = retries
         self._source = source or pack_source()
 
-    def run(self, tasks: Sequence[Task], folder: Path) -> Iterator[Outcome]:
-        """Submit every task and yield each as it ends; unpacked beside each other."""
-        ray = self._ray
-        remote = ray.remote(max_retries=self._retries)(work.perform)
-        source = ray.put(self._source)
-        waiting = {
-            remote.options(num_gpus=task.gpus, num_cpus=1, name=task.id).remote(
-                source, plan_to_json(task.plan), dict(task.files)
-            ): task
-            for task in tasks
-        }
-        while waiting:
-            (done,), _ = ray.wait(list(waiting), num_returns=1)
-            yield self._collect(done, waiting.pop(done), folder)
+    def run(self, tasks: Sequence[Task], folder: Path) -> Generator[Outcome, None, None]:
+        """Submit every task and yield each as it ends; unpacked beside each other.
 
-    def _collect(self, done: Any, task: Task, folder: Path) -> Outcome:
-        try:
-            packed, where = self._ray.get(done)
-            part = folder / f"{task.id}.part"
-            work.unpack_tree(packed, part)
-        except Exception as error:
-            return Failed(task=task.id, text=f"{type(error).__name__}: {error}"[:2000])
-        part.replace(folder / task.id)
-        return Finished(task=task.id, folder=folder / task.id, where=where)
+        Results come here however long the caller takes with one: what stays in the object
+        store of its node is lost with the node, and measured again. Closing this early waits
+        for no task and keeps what has come.
+        """
+        ended: SimpleQueue[Future[Outcome]] = SimpleQueue()
+        with ThreadPoolExecutor(1, thread_name_prefix=BRINGER) as pool:
+
+            def bring(task: Task, result: Future[Any]) -> None:
+                try:
+                    outcome = pool.submit(collect, task, result, folder)
+                except RuntimeError as error:  # no thread to be had; or closed, and nobody waits
+                    outcome = Future()
+                    outcome.set_exception(error)
+                outcome.add_done_callback(ended.put)
+
+            for task, result in self._submit(tasks):
+                result.add_done_callback(partial(bring, task))
+            for _ in tasks:
+                yield ended.get().result()
+
+    def _submit(self, tasks: Sequence[Task]) -> list[tuple[Task, Future[Any]]]:
+        """Each task beside the future that brings its packed result, with nobody asking."""
+        remote = self._ray.remote(max_retries=self._retries)(work.perform)
+        source = self._ray.put(self._source)
+        return [
+            (
+                task,
+                remote.options(num_gpus=task.gpus, num_cpus=1, name=task.id)
+                .remote(source, plan_to_json(task.plan), dict(task.files))
+                .future(),
+            )
+            for task in tasks
+        ]
+
+
+def collect(task: Task, result: Future[Any], folder: Path) -> Outcome:
+    """Unpack what a task brought; raises ConnectionError, which says nothing about the task."""
+    try:
+        packed, where = result.result()
+        part = folder / f"{task.id}.part"
+        work.unpack_tree(packed, part)
+    except ConnectionError:
+        raise
+    except Exception as error:
+        return Failed(task=task.id, text=f"{type(error).__name__}: {error}"[:2000])
+    part.replace(folder / task.id)
+    return Finished(task=task.id, folder=folder / task.id, where=where)
 
 
 def _connect(address: str) -> Any:
