@@ -156,15 +156,18 @@ def test_empty_slots_say_what_would_fill_them() -> None:
     assert best.deployable.would_fill == "a pinned revision"
 
 
-def test_a_pass_whose_groups_are_not_shown_is_not_called_unmeasured() -> None:
+def test_passes_take_turns_where_not_every_group_has_room() -> None:
     full = [pair(f"full {n}", timed_pass="full", axes={**RECORD, "tokens": n}) for n in range(13)]
     rest = [pair("back"), pair("back2", axes={**RECORD, "tokens": 1})]
     answer = ask_text(FakeCatalog([*full, *rest]), "fused-moe bf16 gpu:H100")
     assert (len(answer.cohorts), answer.cohorts_left_out) == (12, 3)
-    said = {block.timed_pass: (block.measured, block.text) for block in answer.blocks}
-    assert said["full"][0] is True
-    assert said["backward"] == (True, "backward: 2 groups not shown here; ask for this pass")
-    assert said["forward"] == (False, "forward: not measured here")
+    passes = [cohort.timed_pass for cohort in answer.cohorts]
+    assert passes == ["full"] * 10 + ["backward"] * 2
+    assert "of the 12 shown" in answer.summary
+    said = {block.timed_pass: (len(block.cohorts), block.measured) for block in answer.blocks}
+    assert said == {"full": (10, True), "forward": (0, False), "backward": (2, True)} | {
+        "inference": (0, False)
+    }
 
 
 def test_a_pass_is_not_called_unmeasured_where_more_fits_than_was_read() -> None:

@@ -66,7 +66,11 @@ def test_load_tells_groups_of_one_protocol_apart() -> None:
 
 def test_groups_that_differ_in_the_protocols_version_only_are_told_apart() -> None:
     assert told(SUSTAINED, FOLLOWED) == ["controlled", "controlled as do-bench-10"]
+    worked = controlled("1, gaps worked", load="sustained", gradients="leaf")
+    assert told(SUSTAINED, worked) == ["controlled", "controlled, gaps worked"]
+    assert told(BURST, worked) == ["controlled, burst", "controlled, gaps worked, sustained"]
     later = controlled("2", load="sustained", gradients="leaf")
+    assert told(worked, later) == ["controlled protocol 1, gaps worked", "controlled protocol 2"]
     assert told(SUSTAINED, later) == ["controlled protocol 1", "controlled protocol 2"]
     stacks = [ProtocolRef(name="stack", version=version) for version in ("v1.0", "v1.1")]
     assert told(*stacks) == ["stack v1.0", "stack v1.1"]

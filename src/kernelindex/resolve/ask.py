@@ -91,7 +91,7 @@ def _answer(
     again = [one for row in shown for one in reruns_on_device(row, findings.controlled)]
     named = {row.key: row for row in (*findings.named(shown), *again)}.values()
     entries = _read_entries(catalog, list(named), None if checks else limit)
-    findings = findings.in_reading_order(entries)
+    findings = findings.in_reading_order(shown, entries)
     shown = findings.fits[: len(shown)]
     settled = settle(findings, meaning)
     by_policy = exclude(checks, {row.key: entries.get(row.key, ()) for row in shown})
@@ -101,7 +101,7 @@ def _answer(
     return Answer(
         match=settled.match,
         summary=f"{policy_words(meaning, best, shown, by_policy)}"
-        f"{summarise(meaning, findings, settled, entries)}",
+        f"{summarise(meaning, findings, shown, settled, entries)}",
         request=meaning.request,
         reading=view_reading(meaning),
         assumptions=(*meaning.assumptions, *settled.assumptions),

@@ -29,7 +29,7 @@ def view_blocks(
 ) -> tuple[Block, ...]:
     """A block for every pass; ``unstated`` only where a source does not say the pass.
 
-    A pass whose groups all fit but are not among those shown was measured all the same.
+    A pass with a group that fits has one among those shown: passes take turns.
     """
     blocks = [_block(name, findings, shown, entries) for name in PASS_ORDER]
     return tuple(block for block in blocks if block.kind != "unstated" or block.measured)
@@ -47,22 +47,19 @@ def _block(
     entries: Mapping[str, Sequence[EntryRow]],
 ) -> Block:
     own = [row for row in shown if row.timed_pass == name]
-    fitting = sum(row.timed_pass == name for row in findings.fits)
-    measured = True if fitting else False if findings.read_all else None
+    measured = True if own else False if findings.read_all else None
     return Block(
         kind=_KINDS[name],
         timed_pass=name,
         cohorts=tuple(row.key for row in own),
         measured=measured,
-        text=_text(name, own, entries) if own else f"{name}: {_absent(fitting, measured)}",
+        text=_text(name, own, entries) if own else f"{name}: {_absent(findings)}",
     )
 
 
-def _absent(fitting: int, measured: bool | None) -> str:
+def _absent(findings: Findings) -> str:
     """Why no group of a pass is shown."""
-    if measured:
-        return f"{fitting} group{'s' if fitting > 1 else ''} not shown here; ask for this pass"
-    return "not measured here" if measured is False else "not among the groups that were read"
+    return "not measured here" if findings.read_all else "not among the groups that were read"
 
 
 def _text(name: str, own: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.policy.facts import Profile
@@ -38,15 +40,17 @@ class Findings:
     beside: tuple[CohortRow, ...] = ()
     controlled: tuple[CohortRow, ...] = ()
 
-    def in_reading_order(self, entries: Mapping[str, Sequence[EntryRow]]) -> Findings:
+    def in_reading_order(
+        self, shown: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]]
+    ) -> Findings:
         """The same with the shown cohorts ordered for a reader.
 
         By operation, pass, device and axes; of groups that differ in none of them controlled
         ones come first, then the one with the best first entry.
         """
-        known = [row for row in self.fits if row.key in entries]
-        rest = [row for row in self.fits if row.key not in entries]
-        slugs = list(dict.fromkeys(row.operation for row in known))
+        keys = {row.key for row in shown}
+        rest = [row for row in self.fits if row.key not in keys]
+        slugs = list(dict.fromkeys(row.operation for row in shown))
 
         def place(row: CohortRow) -> tuple[Any, ...]:
             first = entries[row.key][0]
@@ -56,7 +60,7 @@ class Findings:
             setting = (slugs.index(row.operation), pass_rank(row.timed_pass), label, axes)
             return (*setting, row.profile != Profile.CONTROLLED, best)
 
-        return replace(self, fits=(*sorted(known, key=place), *rest))
+        return replace(self, fits=(*sorted(shown, key=place), *rest))
 
     def named(self, shown: Sequence[CohortRow]) -> tuple[CohortRow, ...]:
         """Every cohort an answer names, without repeats."""
@@ -132,12 +136,18 @@ def device_filters(device: Device) -> dict[str, Any]:
 
 
 def _fitting(rows: Iterable[CohortRow], meaning: Meaning) -> list[CohortRow]:
-    fits = [row for row in rows if not differences(row, meaning)]
-    return sorted(fits, key=_order)
+    """Passes take turns, so that an answer that has no room for all groups has some of each."""
+    fits = sorted((row for row in rows if not differences(row, meaning)), key=_order)
+    turns: Counter[str] = Counter()
+    numbered = []
+    for row in fits:
+        numbered.append((turns[row.timed_pass], row))
+        turns[row.timed_pass] += 1
+    return [row for _, row in sorted(numbered, key=itemgetter(0))]
 
 
 def _order(row: CohortRow) -> tuple[Any, ...]:
-    """Order of groups in an answer: by pass, larger groups first."""
+    """Order of groups for an answer: by pass, larger groups first."""
     return (pass_rank(row.timed_pass), -row.entry_count, row.device.get("label", ""), row.key)
 
 

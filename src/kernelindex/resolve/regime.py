@@ -19,7 +19,7 @@ CONTROLLED = "controlled"
 RULES = ("load", "gradients", "cache", "execution")
 USUAL = {"cache": "cold", "execution": "eager"}
 REGION = "region"
-FOLLOWED = ", as "
+VARIED = ", "
 _VERSION = re.compile(r"v?\d+(\.\d+)*")
 
 
@@ -88,12 +88,13 @@ def _differing_protocol(one: Timing, kin: Sequence[Timing], *, several: bool) ->
     if one.kind != CONTROLLED:
         name, version = one.protocol.name, one.protocol.version or ""
         return f"{name} {version}".rstrip() if len(versions) > 1 else name if several else ""
-    if len({version.partition(FOLLOWED)[0] for version in versions}) > 1:
+    if len({version.partition(VARIED)[0] for version in versions}) > 1:
         return _protocol(one.protocol)
-    followed = (one.protocol.version or "").partition(FOLLOWED)[2]
-    if followed:
-        return f"controlled as {followed}" if several or len(versions) > 1 else ""
-    return CONTROLLED if several or len(versions) > 1 else ""
+    if not several and len(versions) < 2:
+        return ""
+    variant = (one.protocol.version or "").partition(VARIED)[2]
+    joint = " " if variant.startswith("as ") else VARIED
+    return f"{CONTROLLED}{joint}{variant}" if variant else CONTROLLED
 
 
 def _differing_rules(peers: Sequence[Timing]) -> list[str]:

@@ -33,7 +33,13 @@ MAX_GROUPS = 4
 Entries = Mapping[str, Sequence[EntryRow]]
 
 
-def summarise(meaning: Meaning, findings: Findings, settled: Settled, entries: Entries) -> str:
+def summarise(
+    meaning: Meaning,
+    findings: Findings,
+    shown: Sequence[CohortRow],
+    settled: Settled,
+    entries: Entries,
+) -> str:
     """What a hurried reader needs, without misleading them."""
     if settled.match == "none":
         return "Nothing measured here is near this question."
@@ -44,7 +50,7 @@ def summarise(meaning: Meaning, findings: Findings, settled: Settled, entries: E
         found = entries.get(row.key, ())
         rerun = rerun_words(row, found, findings.controlled, entries)
         return cohort_summary(row, found, rerun)
-    return _several(findings, entries)
+    return _several(findings, shown, entries)
 
 
 def policy_words(
@@ -79,7 +85,7 @@ def _conditions(request: Request) -> list[str]:
     return [*words, "installable:yes"] if policy.installable else words
 
 
-def _several(findings: Findings, entries: Entries) -> str:
+def _several(findings: Findings, shown: Sequence[CohortRow], entries: Entries) -> str:
     """Few groups one by one; of many, what they are and who leads most of them."""
     fits = findings.fits
     if len(fits) <= MAX_GROUPS:
@@ -87,7 +93,7 @@ def _several(findings: Findings, entries: Entries) -> str:
         return f"{len(fits)} groups fit, never ranked together. {said}. {_trust(findings, entries)}"
     count = at_least(f"{len(fits)} groups", findings.read_all)
     said = f"{count} fit, never ranked together: {_spread(fits, findings.read_all)}."
-    return f"{said}{_leads(fits, entries)}{_how_many_verified(fits, findings.read_all)}"
+    return f"{said}{_leads(shown, entries)}{_how_many_verified(fits, findings.read_all)}"
 
 
 def _trust(findings: Findings, entries: Entries) -> str:
@@ -130,10 +136,10 @@ def _passes(fits: Sequence[CohortRow], read_all: bool) -> str:
 _NAMED = 3  # lines that lead as many groups as each other, named together
 
 
-def _leads(fits: Sequence[CohortRow], entries: Entries) -> str:
-    """The line that leads alone in most of the groups at hand, or those that lead as many."""
+def _leads(shown: Sequence[CohortRow], entries: Entries) -> str:
+    """The line that leads alone in most of the groups shown, or those that lead as many."""
     leads: dict[str, int] = {}
-    seen = [entries[row.key] for row in fits if entries.get(row.key)]
+    seen = [entries[row.key] for row in shown if entries.get(row.key)]
     for found in seen:
         if (found[0].rank_low, found[0].rank_high) == (1, 1):
             name = line_name(found[0])

@@ -20,6 +20,7 @@ from tests.support import shipped
 from tests.web.pages.reading import HOSTILE, LIGER, LOOP, links_of, row_of
 
 PAIR = f"run={LIGER}&run={LOOP}"
+OURS = "kernelindex/moe_mlp"
 
 
 def test_the_record_is_11_times_slower(site: TestClient) -> None:
@@ -183,16 +184,19 @@ def test_runs_without_rounds_are_not_drawn(site: TestClient) -> None:
 
 
 def regimes_pair() -> str:
-    """One kernel's runs of a pass under burst and sustained load, as parameters."""
+    """One kernel's runs of a pass and batch under burst and sustained load, as parameters."""
     rows = shipped.shipped().cohorts(families=["H200"], limit=100)
     found = {
-        rules["load"]: shipped.shipped().entries([row.key], first=1)[row.key][0].run_digest
+        load: {entry.revision: entry.run_digest for entry in entries if entry.line["id"] == OURS}
         for row in rows
         if row.timed_pass == "full" and row.entry_count >= 5
-        for rules in [row.protocol.get("rules") or {}]
-        if rules.get("load") in ("burst", "sustained")
+        if row.protocol.get("version") == "1"
+        for load in [(row.protocol.get("rules") or {}).get("load")]
+        for entries in [shipped.shipped().entries([row.key])[row.key]]
+        if load in ("burst", "sustained")
     }
-    return "&".join(f"run={found[load][7:19]}" for load in ("burst", "sustained"))
+    revision = max(found["burst"].keys() & found["sustained"].keys())
+    return "&".join(f"run={found[load][revision][7:19]}" for load in ("burst", "sustained"))
 
 
 def test_only_the_rule_that_differs_is_said_to_differ() -> None:
