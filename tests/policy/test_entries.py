@@ -134,7 +134,8 @@ class TestBatches:
         pairs = {
             "both in one": ((mine[0], mine[1], rival[0], rival[1]), [(5.0, 1.0)]),
             "in batches apart": ((mine[1], rival[1]), [(6.0, 2.0)]),
-            "one of them": ((mine[0], mine[1]), [(5.0, 1.0), (7.0, 3.0)]),
+            "one of them": ((mine[0], mine[1]), [(5.0, 1.0)]),
+            "the other": ((rival[0], rival[1]), [(5.0, 1.0)]),
             "none": ((), [(5.0, 1.0), (7.0, 3.0)]),
         }
         for runs, found in pairs.values():

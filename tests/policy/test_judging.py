@@ -168,6 +168,29 @@ class TestVerified:
         assert unapproved.entries[0].run.line.project == "loop"
         assert unapproved.best_verified.keys == ()
 
+    def test_nor_where_the_rival_is_verified_nowhere(self) -> None:
+        """Its number may be of the newer batch, but nobody's place is taken with it."""
+        liger = self.run("liger", 100_000.0, "ours3", "2026-11-30")
+        loop = self.run("loop", 120_000.0, "ours3", "2026-11-30")
+        theirs = [
+            self.run("liger", 130_000.0, "theirs1", "2026-12-24"),
+            self.run("loop", 95_000.0, "theirs1", "2026-12-24"),
+        ]
+        evidence = {one.digest: self.UNAPPROVED for one in (loop, *theirs)}
+        judged = judge_cohort(
+            [liger, loop, *theirs], context(evidence=evidence | {liger.digest: VERIFIED})
+        )
+        first, second = judged.entries
+        assert (first.run, first.ranked.best, first.level.level) == (liger, True, Level.VERIFIED)
+        assert (second.entry.value, second.ranked.low) == (95_000.0, 2)
+        assert second.to_leader is not None
+        assert str(second.to_leader.kind) == "SLOWER"
+        assert second.ranked.ratio_to_leader == pytest.approx(1.2)
+        assert second.to_leader.low is not None
+        assert second.to_leader.high is not None
+        assert second.to_leader.low < 1.2 < second.to_leader.high
+        assert [one.leader_run for one in judged.events] == [liger.digest]
+
     def test_a_revision_that_is_not_verified_does_not_stand_for_a_verified_one(self) -> None:
         ours = self.run("liger", 100_000.0, "ours3", "2026-11-30")
         newer = replace(self.run("liger", 99_000.0, "theirs1", "2026-12-24"), revision="2.0")

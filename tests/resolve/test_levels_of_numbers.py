@@ -244,3 +244,17 @@ def test_every_row_that_ships_has_the_value_and_the_level_of_its_run(opened: obj
                 assert (run.value, run.evidence) == (entry.value, entry.evidence)
                 counted += 1
     assert counted >= 23
+
+
+def test_every_shipped_ratio_lies_in_its_own_interval() -> None:
+    catalog = shipped.shipped()
+    rows = catalog.cohorts(profile="controlled", limit=100)
+    found = catalog.entries([row.key for row in rows])
+    judged = [one for entries in found.values() for one in entries if one.verdict_to_leader]
+    bounded = [
+        (one.ratio_to_leader, one.verdict_to_leader["low"], one.verdict_to_leader["high"])
+        for one in judged
+        if one.verdict_to_leader and one.verdict_to_leader.get("low") is not None
+    ]
+    assert len(bounded) > 30
+    assert [one for one in bounded if not one[1] <= one[0] <= one[2]] == []

@@ -146,17 +146,26 @@ def _newest(batches: dict[Place, list[RunFacts]]) -> list[RunFacts]:
 def paired_runs(a: Entry, b: Entry) -> list[tuple[RunFacts, RunFacts]]:
     """The runs that a verdict on two entries is drawn from, those of the newest batch first.
 
-    One pair for every batch that measured both as soundly as the numbers they stand with; the
-    representatives where none did.
+    One pair for every batch that measured both as soundly as the less sound of the numbers they
+    stand with, and a verified entry as soundly as its own; the representatives where none did.
     """
     mine, other = by_batch(a.runs), by_batch(b.runs)
-    least = min(a.soundness, b.soundness)
     found = []
     for batch in sorted(mine.keys() & other.keys(), reverse=True):
         x, y = representative(mine[batch], a.verified), representative(other[batch], b.verified)
-        if min(soundness_of(x, a.verified), soundness_of(y, b.verified)) >= least:
+        if _counts_for(a, x, b) and _counts_for(b, y, a):
             found.append((x, y))
     return found or [(a.representative, b.representative)]
+
+
+def _counts_for(entry: Entry, run: RunFacts, rival: Entry) -> bool:
+    """Whether a verdict on two entries may use this run of the first.
+
+    Nobody takes a place from a verified number with one of it that is not.
+    """
+    own = entry.soundness
+    least = own if own is Soundness.VERIFIED else min(own, rival.soundness)
+    return soundness_of(run, entry.verified) >= least
 
 
 def newest_batch(entry: Entry) -> Place | None:

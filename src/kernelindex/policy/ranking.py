@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from kernelindex.policy.entries import newest_batch
+from kernelindex.policy.entries import newest_batch, paired_runs, value_of
 from kernelindex.policy.facts import Direction
 from kernelindex.policy.verdicts import (
     Verdict,
@@ -39,13 +39,14 @@ DECIDED = (VerdictKind.FASTER, VerdictKind.SLOWER)
 class Ranked:
     """One entry in its place.
 
-    ``position``         1-based place in the list, by value and then key, but for the newest of
-                         the first's line: for display only
+    ``position``         1-based place in the list, by value and then key, but for who leads alone
+                         and the newest of the first's line: for display only
     ``low``, ``high``    the rank range; None for the only result of a cohort
     ``kin``              older entries of its own line that nothing tells from it: they do not
                          widen its range
     ``tie_group``        equal for entries shown to be SAME; None otherwise
-    ``ratio_to_leader``  worse over better value against the first of the list, >= 1
+    ``ratio_to_leader``  worse over better value against the first of the list, of the runs that
+                         ``to_leader`` is drawn from
     ``to_leader``        this entry against the first of the list
     """
 
@@ -97,6 +98,10 @@ def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
     if any(entry.representative.samples for entry in ordered):
         pairs = judge_pairs(ordered, tolerance)
         standings = _standings_by_pairs(ordered, pairs)
+        if (first := _alone(standings)) > 0:
+            ordered = [ordered[first], *ordered[:first], *ordered[first + 1 :]]
+            pairs = judge_pairs(ordered, tolerance)
+            standings = _standings_by_pairs(ordered, pairs)
     else:
         standings = _standings_by_value(ordered, tolerance)
     ties = _tie_groups(len(ordered), pairs)
@@ -164,6 +169,15 @@ def _standings_by_value(ordered: list[Entry], tolerance: Tolerance) -> list[_Sta
             below, above = above, below
         standings.append(_Standing(below, above, below))
     return standings
+
+
+def _alone(standings: Sequence[_Standing]) -> int:
+    """The entry that is ahead of all others, wherever its value puts it; 0 where none is.
+
+    A value of a batch that may not decide can be better than the value of who leads.
+    """
+    last = len(standings) - 1
+    return next((i for i, one in enumerate(standings) if one.slower + one.kin == last), 0)
 
 
 def _standings_by_pairs(
@@ -246,9 +260,13 @@ def _place(
 
 
 def ratio_to(entry: Entry, leader: Entry) -> float | None:
-    """How many times worse ``entry`` is than ``leader``; ``None`` where a value is not positive."""
-    if entry.value <= 0.0 or leader.value <= 0.0:
+    """How many times worse ``entry`` is than ``leader``; ``None`` where a value is not positive.
+
+    Of the runs that a verdict on the two is drawn from: where a batch measured both, that
+    batch's, so that the ratio lies in the verdict's interval.
+    """
+    newest, *_ = paired_runs(entry, leader)
+    own, first = map(value_of, newest)
+    if own <= 0.0 or first <= 0.0:
         return None
-    if entry.direction is Direction.HIGHER:
-        return leader.value / entry.value
-    return entry.value / leader.value
+    return first / own if entry.direction is Direction.HIGHER else own / first

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
@@ -137,21 +138,30 @@ _NAMED = 3  # lines that lead as many groups as each other, named together
 
 
 def _leads(shown: Sequence[CohortRow], entries: Entries) -> str:
-    """The line that leads alone in most of the groups shown, or those that lead as many."""
-    leads: dict[str, int] = {}
-    seen = [entries[row.key] for row in shown if entries.get(row.key)]
-    for found in seen:
-        if (found[0].rank_low, found[0].rank_high) == (1, 1):
-            name = line_name(found[0])
-            leads[name] = leads.get(name, 0) + 1
-    if not leads:
-        return ""
-    count = max(leads.values())
-    first = [name for name, led in leads.items() if led == count]
+    """The line that leads alone in most of the groups shown, or those that lead as many.
+
+    Where none leads two of them, who leads those that are verified.
+    """
+    first, count, seen = _leaders(shown, entries)
+    which = "shown"
     if count < 2 or len(first) > _NAMED:
+        first, count, seen = _leaders([row for row in shown if is_verified(row)], entries)
+        which = "verified ones shown"
+    if not count or len(first) > _NAMED:
         return ""
     verb, each = ("lead", " each") if len(first) > 1 else ("leads", "")
-    return f" {listed(first)} {verb} {count}{each} of the {len(seen)} shown."
+    return f" {listed(first)} {verb} {count}{each} of the {seen} {which}."
+
+
+def _leaders(rows: Iterable[CohortRow], entries: Entries) -> tuple[list[str], int, int]:
+    """The lines that lead most groups alone, how many each leads, and of how many groups."""
+    leads: Counter[str] = Counter()
+    seen = [entries[row.key] for row in rows if entries.get(row.key)]
+    for found in seen:
+        if (found[0].rank_low, found[0].rank_high) == (1, 1):
+            leads[line_name(found[0])] += 1
+    count = max(leads.values(), default=0)
+    return [name for name, led in leads.items() if led == count], count, len(seen)
 
 
 def _how_many_verified(fits: Sequence[CohortRow], read_all: bool) -> str:

@@ -33,7 +33,7 @@ _SHAPE = (
     ),
     click.option(
         "--buffers", type=click.Choice(("fresh", "accumulated")), default="fresh",
-        show_default=True, help="Whether .grad is new each call or added to.",
+        show_default=True, help="Whether .grad is new each call, or zeros that a call adds to.",
     ),
     click.option("--distribution", metavar="NAME", help="Routing, such as uniform or skewed."),
     click.option(
