@@ -258,3 +258,15 @@ def test_every_shipped_ratio_lies_in_its_own_interval() -> None:
     ]
     assert len(bounded) > 30
     assert [one for one in bounded if not one[1] <= one[0] <= one[2]] == []
+
+
+def test_a_summary_without_a_leader_of_two_groups_names_who_leads_what_is_verified() -> None:
+    answer = ask_text(shipped.shipped(), "moe-mlp tokens=8192 experts=64 gpu:H200 pass:forward")
+    alone: dict[str, int] = {}
+    for cohort in answer.cohorts:
+        first = cohort.entries[0]
+        if first.rank is not None and (first.rank.low, first.rank.high) == (1, 1):
+            alone[first.implementation.title] = alone.get(first.implementation.title, 0) + 1
+    assert max(alone.values()) == 1
+    said = "KernelIndex moe_mlp and Liger fused MoE lead 1 each of the 4 verified ones shown."
+    assert said in answer.summary
