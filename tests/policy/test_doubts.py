@@ -15,11 +15,21 @@ from kernelindex.policy.doubts import (
     passes_disagree,
     shared_codes,
 )
-from kernelindex.policy.facts import Correctness, Cost, Doubt, Observed, RunFacts, Spread
+from kernelindex.policy.facts import (
+    Correctness,
+    Cost,
+    Doubt,
+    Observed,
+    ProtocolSemantics,
+    RunFacts,
+    Spread,
+)
 from kernelindex.policy.levels import EvidenceFacts
 from kernelindex.policy.samples import Telemetry
 from tests.policy.factories import (
     CONTROLLED,
+    H100,
+    NATIVE,
     SHAPE,
     make_line,
     make_primary,
@@ -34,9 +44,13 @@ UNCHECKED = Correctness(asserted=False, comparator="not_asserted")
 MS = 1e6
 
 
+def timed(version: str | None, cache: str = "cold", load: str = "sustained") -> ProtocolSemantics:
+    return replace(CONTROLLED, version=version, rules=(("cache", cache), ("load", load)))
+
+
 def sustained(value_ns: float, count: int, load: str = "sustained") -> RunFacts:
     """A controlled run of three processes with so many samples in all."""
-    protocol = replace(CONTROLLED, rules=(("cache", "cold"), ("load", load)))
+    protocol = timed("1, gaps worked", load=load)
     samples = make_samples(((value_ns,) * 8,) * 3)
     return make_run(value=value_ns, protocol=protocol, samples=samples, sample_count=count)
 
@@ -54,6 +68,7 @@ CASES: dict[str, RunFacts] = {
     "BIMODAL": make_run(value=MS, telemetry=Telemetry(bimodal=True)),
     "HOST_BOUND": make_run(value=MS, telemetry=Telemetry(busy_share=0.7)),
     "LOAD_TOO_SHORT": sustained(MS, 3 * 249),
+    "GAPS_SPUN": make_run(value=MS, protocol=timed("1")),
     "SINGLE_SAMPLE": make_run(value=MS, sample_count=1),
     "NO_SOFTWARE_VERSIONS": make_run(value=MS, stack=()),
     "UNIFORM_ROUTING_ONLY": make_run(
@@ -129,6 +144,46 @@ class TestLoad:
     def test_a_device_without_a_power_cap_of_ours_is_not_asked(self) -> None:
         found = doubts_of(sustained(MS, 3), product=None, newest=None)
         assert "LOAD_TOO_SHORT" not in [doubt.code for doubt in found]
+
+
+class TestGaps:
+    def test_a_spun_card_idled_where_the_host_was_late(self) -> None:
+        (found,) = doubts_of(make_run(value=MS, protocol=timed("1")), product=make_product())
+        assert (found.code, found.effect, found.shift_ns) == ("GAPS_SPUN", "shifts", None)
+        assert found.text == (
+            "where the host was late the card idled, so this is not the load of later batches"
+        )
+
+    @pytest.mark.parametrize(
+        "protocol",
+        [
+            timed("1, gaps worked"),
+            timed("1, as do-bench-10"),
+            timed("2"),
+            timed(None),
+            timed("1", load="burst"),
+            timed("1", cache="hot"),
+            replace(NATIVE, version="1", rules=timed("1").rules),
+        ],
+    )
+    def test_only_our_own_first_version_under_a_cold_sustained_load(
+        self, protocol: ProtocolSemantics
+    ) -> None:
+        assert codes(make_run(value=MS, protocol=protocol)) == []
+
+    @pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
+    def test_a_processor_has_no_gaps(self, architecture: str) -> None:
+        device = replace(H100, architecture=architecture, product_id=None)
+        assert codes(make_run(value=MS, protocol=timed("1"), device=device)) == []
+
+    def test_a_card_that_no_table_knows_has_them_too(self) -> None:
+        device = replace(H100, product_id=None)
+        found = doubts_of(make_run(value=MS, protocol=timed("1"), device=device))
+        assert [doubt.code for doubt in found] == ["GAPS_SPUN"]
+
+    def test_it_is_about_times(self) -> None:
+        memory = make_primary(8e9, metric="peak_memory", unit="bytes")
+        assert codes(make_run(primary=memory, protocol=timed("1"))) == []
 
 
 class TestOrder:

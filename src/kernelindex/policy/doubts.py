@@ -13,8 +13,10 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.control_chart import PROVISIONAL_BATCHES
-from kernelindex.policy.facts import UNSTATED, Doubt, RunFacts
+from kernelindex.policy.facts import UNSTATED, Doubt, Profile, RunFacts
+from kernelindex.policy.levels import CPUS
 from kernelindex.policy.limits import (
+    COLD,
     above_physical_floor,
     beats_memory_floor,
     floor_text,
@@ -44,6 +46,10 @@ CODES: dict[str, tuple[str, str]] = {
     "BIMODAL": (SHIFTS, "the samples have two centres"),
     "HOST_BOUND": (SHIFTS, "the device waited for the host"),
     "LOAD_TOO_SHORT": (SHIFTS, "sustained load was shorter than 250 samples or 2 s a process"),
+    "GAPS_SPUN": (
+        SHIFTS,
+        "where the host was late the card idled, so this is not the load of later batches",
+    ),
     "SINGLE_SAMPLE": (NOTE, "one sample, so nothing is known of its spread"),
     "NO_SOFTWARE_VERSIONS": (NOTE, "no driver, CUDA or framework version is stated"),
     "UNIFORM_ROUTING_ONLY": (NOTE, "uniform routing; real routing is skewed"),
@@ -65,6 +71,8 @@ LEAST_TICKS = 50
 SUSTAINED = ("load", "sustained")
 SUSTAINED_SAMPLES, SUSTAINED_NS = 250, 2e9
 """Of one process generation: either will do."""
+SPUN_VERSION = "1"
+"""The harness's version whose gaps a spin filled; ``1, gaps worked`` took its place (ADR 15)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +104,7 @@ def doubts_of(
         *_identity(facts),
         *_timing(facts, product),
         *_load(facts, product),
+        *_gaps(facts),
         *_physical(facts, product),
         *_telemetry(facts.telemetry),
         *_provenance(facts, newest),
@@ -199,6 +208,19 @@ def _load(facts: RunFacts, product: Product | None) -> list[Doubt]:
         return []
     text = f"{count:.0f} samples in {count * time_ns / 1e9:.2g} s of each process: shorter than"
     return [_doubt("LOAD_TOO_SHORT", f"{text} the 250 samples or 2 s of a sustained load")]
+
+
+def _gaps(facts: RunFacts) -> list[Doubt]:
+    """Sustained load whose gaps were spun; a processor has none, an emulation follows its source.
+
+    SonicMoE's forward: 1.089 ms at 1,972 MHz, and 1.171 ms at 1,515 to 1,575 with gaps worked.
+    """
+    protocol = facts.protocol
+    ours = protocol.profile is Profile.CONTROLLED and protocol.version == SPUN_VERSION
+    sustained = {SUSTAINED, COLD} <= set(protocol.rules)
+    if not (ours and sustained) or facts.device.architecture in CPUS or latency_ns(facts) is None:
+        return []
+    return [_doubt("GAPS_SPUN")]
 
 
 def _is_single(facts: RunFacts, time_ns: float, tick_ns: float | None) -> bool:

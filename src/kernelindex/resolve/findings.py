@@ -12,6 +12,7 @@ from kernelindex.resolve.blocks import pass_rank
 from kernelindex.resolve.matching import differences, is_asked_metric
 from kernelindex.resolve.nearest import MAX_NEAREST, rank_near
 from kernelindex.resolve.neighbours import Between, find_between
+from kernelindex.resolve.variants import age_of, newest_variants, setting_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,19 +47,21 @@ class Findings:
         """The same with the shown cohorts ordered for a reader.
 
         By operation, pass, device and axes; of groups that differ in none of them controlled
-        ones come first, then the one with the best first entry.
+        ones come first, then the one with the best first entry. One whose harness variant
+        is superseded follows the newer one of its setting.
         """
         keys = {row.key for row in shown}
         rest = [row for row in self.fits if row.key not in keys]
         slugs = list(dict.fromkeys(row.operation for row in shown))
+        newest = newest_variants(shown)
 
         def place(row: CohortRow) -> tuple[Any, ...]:
-            first = entries[row.key][0]
+            first = entries[newest[setting_of(row)].key][0]
             best = -first.value if row.direction == "higher" else first.value
             axes = tuple(sorted(row.axes.items()))
             label = str(row.device.get("label", ""))
             setting = (slugs.index(row.operation), pass_rank(row.timed_pass), label, axes)
-            return (*setting, row.profile != Profile.CONTROLLED, best)
+            return (*setting, row.profile != Profile.CONTROLLED, best, age_of(row))
 
         return replace(self, fits=(*sorted(shown, key=place), *rest))
 

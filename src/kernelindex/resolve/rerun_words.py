@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.policy.facts import Profile
 from kernelindex.resolve.numbers import scale_for
-from kernelindex.resolve.reruns import is_beside, unlikeness
+from kernelindex.resolve.reruns import is_beside, likest_first
 from kernelindex.resolve.wording import half_width, is_verified
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def reruns_on_device(row: CohortRow, rows: Iterable[CohortRow]) -> list[CohortRow]:
-    """Controlled groups of a reported one's workload and device, the likest protocol first."""
+    """Controlled groups of a reported one's workload and device, the likest protocol first.
+
+    Of two that differ in the harness's variant alone the newer comes first.
+    """
     if row.profile == Profile.CONTROLLED:
         return []
     found = {
@@ -26,7 +29,7 @@ def reruns_on_device(row: CohortRow, rows: Iterable[CohortRow]) -> list[CohortRo
         for one in rows
         if one.profile == Profile.CONTROLLED and is_beside(row, one) and _same_device(row, one)
     }
-    return sorted(found.values(), key=lambda one: (unlikeness(row, one), one.key))
+    return likest_first(row, found.values())
 
 
 def rerun_words(

@@ -7,6 +7,7 @@ product is related evidence: it says in words why the two differ, and judges not
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kernelindex.policy.cohorts import shape_key
@@ -15,11 +16,13 @@ from kernelindex.policy.margins import Tolerance
 from kernelindex.policy.reruns import RerunKind, rerun_verdict
 from kernelindex.registry.hardware import PRODUCTS
 from kernelindex.resolve.answer import Rerun
+from kernelindex.resolve.blocks import pass_rank
 from kernelindex.resolve.numbers import ratio_text, scale_for, signed_time, spaced_percent
+from kernelindex.resolve.variants import age_of, harness_of, meaning_of, setting_of
 from kernelindex.resolve.wording import half_width, line_name, short_revision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from kernelindex.catalog.dossier_reads import RunParts
     from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
@@ -56,24 +59,24 @@ def find_reruns(
 ) -> tuple[Rerun, ...]:
     """Reported numbers with their reruns, where one of the two is among the shown groups.
 
-    ``rows`` are the groups of the question's shape in every pass and on every device. Asks
-    the catalog for nothing where no controlled group stands beside a reported one.
+    ``rows`` are the groups of the question's shape in every pass and on every device. Of
+    reruns that differ in the harness's variant only the newest is told. Where not all pairs
+    have room, every number has its likest rerun before any has a second. Asks the catalog
+    for nothing where no controlled group stands beside a reported one.
     """
     keys = {row.key for row in shown}
-    pairs = [
-        (reported, controlled)
-        for reported in rows
-        if reported.profile != Profile.CONTROLLED
-        for controlled in rows
-        if controlled.profile == Profile.CONTROLLED
-        and is_beside(reported, controlled)
-        and keys & {reported.key, controlled.key}
-    ]
+    pairs = _beside(rows, keys)
     if not pairs:
         return ()
-    wanted = list(dict.fromkeys(row.key for pair in pairs for row in pair))
-    entries = catalog.entries(wanted)
-    sides = list(_sides(pairs, entries))[:MOST]
+    wanted = [row.key for reported, again in pairs for row in (reported, *again)]
+    entries = catalog.entries(list(dict.fromkeys(wanted)))
+    numbered = (
+        (turn, pair)
+        for told in _sides(pairs, entries)
+        for turn, pair in enumerate(told)
+        if keys & {side.cohort.key for side in pair}
+    )
+    sides = [pair for _, pair in sorted(numbered, key=itemgetter(0))][:MOST]
     facts = catalog.facts(side.entry.run_digest for pair in sides for side in pair)
     return tuple(
         _view(reported, controlled, facts)
@@ -113,17 +116,61 @@ def is_beside(reported: CohortRow, controlled: CohortRow) -> bool:
     return reported.shape_key == controlled.shape_key and same_pass and same_metric
 
 
+def likest_first(reported: CohortRow, rows: Iterable[CohortRow]) -> list[CohortRow]:
+    """Reruns as they are told: on the same card, likest to the source's protocol, then newest."""
+    card = reported.device.get("product_id")
+
+    def place(row: CohortRow) -> tuple[object, ...]:
+        other_card = row.device.get("product_id") != card
+        return (other_card, unlikeness(reported, row), *meaning_of(row))
+
+    return sorted(_newest_first(rows), key=place)
+
+
+def _newest_first(rows: Iterable[CohortRow]) -> list[CohortRow]:
+    by_key = sorted(rows, key=lambda row: row.key)
+    return sorted(by_key, key=lambda row: row.newest_observed or "", reverse=True)
+
+
+def _beside(rows: Sequence[CohortRow], keys: set[str]) -> list[tuple[CohortRow, list[CohortRow]]]:
+    """Each reported group with its reruns, where one of them all is among ``keys``."""
+    controlled = [row for row in rows if row.profile == Profile.CONTROLLED]
+    reported = [row for row in _newest_first(rows) if row.profile != Profile.CONTROLLED]
+    reported.sort(key=lambda row: (pass_rank(row.timed_pass), str(row.device.get("label"))))
+    pairs = [
+        (row, likest_first(row, (one for one in controlled if is_beside(row, one))))
+        for row in reported
+    ]
+    return [
+        (row, again)
+        for row, again in pairs
+        if again and keys & {row.key, *(one.key for one in again)}
+    ]
+
+
 def _sides(
-    pairs: Sequence[tuple[CohortRow, CohortRow]], entries: Mapping[str, Sequence[EntryRow]]
-) -> Iterator[tuple[Side, Side]]:
-    """Pairs of entries of one line: the reruns likest to the source's own protocol first."""
-    order = sorted(pairs, key=lambda pair: (pair[0].key, unlikeness(*pair), pair[1].key))
-    for reported, controlled in order:
-        ours = {entry.line["id"]: entry for entry in reversed(entries.get(controlled.key, ()))}
+    pairs: Sequence[tuple[CohortRow, Sequence[CohortRow]]],
+    entries: Mapping[str, Sequence[EntryRow]],
+) -> Iterator[list[tuple[Side, Side]]]:
+    """For each reported entry its pairs with reruns of the same line, the likest first."""
+    for reported, again in pairs:
+        reruns = [
+            (one, {entry.line["id"]: entry for entry in reversed(entries.get(one.key, ()))})
+            for one in again
+        ]
         for entry in entries.get(reported.key, ()):
-            rerun = ours.get(entry.line["id"])
-            if rerun is not None:
-                yield Side(reported, entry), Side(controlled, rerun)
+            line = entry.line["id"]
+            found = [Side(one, ours[line]) for one, ours in reruns if line in ours]
+            yield [(Side(reported, entry), side) for side in _of_newest_variant(found)]
+
+
+def _of_newest_variant(sides: Sequence[Side]) -> list[Side]:
+    """Without those that another repeats under a newer variant of the harness."""
+    ages: dict[Hashable, int] = {}
+    for side in sides:
+        setting, age = setting_of(side.cohort), age_of(side.cohort)
+        ages[setting] = min(age, ages.get(setting, age))
+    return [side for side in sides if age_of(side.cohort) == ages[setting_of(side.cohort)]]
 
 
 def unlikeness(reported: CohortRow, controlled: CohortRow) -> int:
@@ -189,13 +236,13 @@ def _text(reported: Side, controlled: Side, kind: str, judged: str, reasons: Seq
 
 
 def _how(side: Side) -> str:
-    """How it was rerun: the source's protocol followed or our own, and the weights."""
-    version = str(side.cohort.protocol.get("version") or "")
+    """How it was rerun: the source's protocol followed or our own, its variant, the weights."""
+    harness = harness_of(side.cohort)
     rules = side.cohort.protocol.get("rules") or {}
-    followed = version.partition(", as ")[2]
-    parts = [f"as {followed}" if followed else f"{rules.get('load', '')} load".strip()]
-    weights = WEIGHTS.get(rules.get("gradients", ""))
-    return " " + " with ".join(part for part in (*parts, weights) if part)
+    way = f"as {harness.followed}" if harness.followed else f"{rules.get('load', '')} load".strip()
+    variant = f" ({harness.variant})" if harness.variant else ""
+    parts = (way + variant, WEIGHTS.get(rules.get("gradients", "")))
+    return " " + " with ".join(filter(None, parts))
 
 
 def _reasons(reported: Side, controlled: Side) -> Iterator[str]:
