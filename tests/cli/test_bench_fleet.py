@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kernelindex.evidence import ledger
 from kernelindex.evidence.keystore import load_runner
 from kernelindex.runner.executors import Failed, Finished
+from kernelindex.runner.executors.ray_cluster import collect
+from kernelindex.runner.executors.work import pack_tree
 from tests.runner.recording.factories import make_batch
 
 if TYPE_CHECKING:
@@ -72,3 +76,30 @@ def test_a_lost_batch_is_declared_aborted_and_the_rest_is_published(
     runner = load_runner("local")
     assert ledger.open_batches(runner.ledger) == ()
     assert (runner.folder / "bundles" / "local-00002.evidence.zip").exists()
+
+
+def test_a_disk_of_ones_own_that_is_full_aborts_no_batch(
+    terminal: Terminal, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def collected(tasks: Sequence[Task], folder: Path) -> Iterator[Outcome]:
+        for task in tasks:
+            result: Future[Any] = Future()
+            result.set_result((pack_tree(make_batch(folder.parent / task.id, task.plan)), "node-1"))
+            with monkeypatch.context() as patched:
+                if task.plan.number == 2:
+                    patched.setattr(Path, "write_bytes", refuse)
+                outcome = collect(task, result, folder)
+            yield outcome
+
+    def refuse(path: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(cluster, "run", collected)
+    done = terminal.ki(*SWEEP, *ON_RAY)
+    assert done.status == 1
+    assert "No space left on device, so the result of 00002 cannot be kept" in done.err
+    assert "[fleet.unwritable]" in done.err
+    runner = load_runner("local")
+    assert [entry.number for entry in ledger.open_batches(runner.ledger)] == [2, 3]
+    assert not (runner.folder / "bundles" / "local-00002.evidence.zip").exists()
+    assert (runner.folder / "batches" / "00001" / "outcome.json").exists()

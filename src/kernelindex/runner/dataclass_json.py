@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from kernelindex.stats import finite_number
 
 T = TypeVar("T")
+_MOST_SHOWN = 80
 
 
 class ShapeError(ValueError):
@@ -96,16 +97,16 @@ def _read_dataclass(kind: type[Any], value: Any, path: str) -> Any:
             found[one.name] = _read(hints[one.name], entries[key], _join(path, key))
         elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
             raise ShapeError(_join(path, key), None, "a value: the key is missing")
-    return _build(kind, found, path)
+    return _build(kind, found, entries, path)
 
 
-def _build(kind: type[Any], found: dict[str, Any], path: str) -> Any:
+def _build(kind: type[Any], found: Mapping[str, Any], entries: Mapping[str, Any], path: str) -> Any:
     try:
         return kind(**found)
     except ShapeError:
         raise
     except ValueError as error:
-        raise ShapeError(path, found, str(error)) from error
+        raise ShapeError(path, entries, str(error)) from error
 
 
 def _expect(value: Any, kind: type[T], path: str, wanted: str) -> T:
@@ -124,5 +125,8 @@ def _camel(name: str) -> str:
 
 
 def _shown(value: object) -> str:
+    """A value in at most ``_MOST_SHOWN`` letters; what a larger object holds, by its keys."""
     text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    if len(text) > _MOST_SHOWN and isinstance(value, Mapping):
+        text = f"an object with {', '.join(map(str, value))}"
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kernelindex.runner.executors import Failed, Finished, run_fleet
+import pytest
+
+from kernelindex.runner.executors import Failed, Finished, LocalExecutor, run_fleet
 from kernelindex.runner.executors.fleet import LOG
 from tests.runner.executors.stub import stub_task
 
@@ -83,3 +85,54 @@ def test_a_torn_result_is_run_again(tmp_path: Path) -> None:
     run_fleet(tasks(tmp_path)[:1], executor, job)
     assert executor.ran == ["batch-3"]
     assert not (job / "batch-3.part").exists()
+    assert (job / "batch-3.torn-1" / "outcome.json").read_text() == '{"status": "complete"}'
+
+
+@pytest.mark.parametrize("left", ['{"status":"cut_sh', "", "[1]", "{}", '{"status": 3}'])
+def test_an_outcome_that_cannot_be_read_is_set_aside_and_the_job_goes_on(
+    tmp_path: Path, left: str
+) -> None:
+    job, executor = tmp_path / "job", Backwards()
+    for taken in ("batch-4", "batch-4.torn-1"):
+        (job / taken).mkdir(parents=True)
+        (job / taken / "outcome.json").write_text(left)
+    (job / "batch-4" / "samples").write_text("measured before")
+    (job / "batch-3").write_text("no folder")
+    report = run_fleet(tasks(tmp_path), executor, job)
+    assert [one.task for one in report.finished] == ["batch-3", "batch-4", "batch-5"]
+    assert executor.ran == ["batch-5", "batch-4", "batch-3"]
+    assert (job / "batch-4.torn-2" / "samples").read_text() == "measured before"
+    assert (job / "batch-4.torn-1" / "outcome.json").read_text() == left
+    assert (job / "batch-3.torn-1").read_text() == "no folder"
+    assert not (job / "batch-4" / "samples").exists()
+
+
+@pytest.mark.parametrize("status", [None, "cut_short"])
+def test_a_batch_not_ended_stays_for_who_takes_it_up(tmp_path: Path, status: str | None) -> None:
+    found: list[str] = []
+
+    class TakesUp:
+        def run(self, tasks: Sequence[Task], folder: Path) -> Iterator[Outcome]:
+            for task in tasks:
+                found.append((folder / task.id / "samples").read_text())
+                yield Finished(task=task.id, folder=folder / task.id, where="here")
+
+    batch = tmp_path / "job" / "batch-3"
+    batch.mkdir(parents=True)
+    (batch / "samples").write_text("measured before")
+    if status:
+        (batch / "outcome.json").write_text(json.dumps({"status": status}))
+    run_fleet(tasks(tmp_path)[:1], TakesUp(), tmp_path / "job")
+    assert found == ["measured before"]
+
+
+@pytest.mark.slow
+def test_here_a_torn_result_is_set_aside_before_the_worker_starts(tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    (job / "batch-3").mkdir(parents=True)
+    (job / "batch-3" / "outcome.json").write_text('{"status":"cut_sh')
+    (task,) = tasks(tmp_path)[:1]
+    nowhere = replace(task, plan=replace(task.plan, device="cuda:99"))
+    (ended,) = run_fleet([nowhere], LocalExecutor(), job).finished
+    assert json.loads((ended.folder / "outcome.json").read_text())["status"]
+    assert (job / "batch-3.torn-1" / "outcome.json").read_text() == '{"status":"cut_sh'

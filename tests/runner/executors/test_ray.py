@@ -6,14 +6,15 @@ import threading
 import time
 import warnings
 from collections import Counter
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kernelindex.runner.executors import Failed, Finished, run_fleet
-from kernelindex.runner.executors.ray_cluster import BRINGER, RayExecutor, collect
+from kernelindex.runner.executors.ray_cluster import BRINGER, FleetError, RayExecutor
 from tests.runner.executors.stub import Line, read_lines, stub_source, stub_task
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def test_a_caller_who_stops_early_waits_for_no_task(cluster: Any, tmp_path: Path
 def test_errors_reach_the_caller_and_leave_no_thread(cluster: Any, tmp_path: Path) -> None:
     executor = executor_of(cluster, tmp_path, nodes=2)
     log, never = tmp_path / "log", tmp_path / "never"
-    (tmp_path / "taken" / "batch-1" / "something").mkdir(parents=True)
-    with pytest.raises(OSError, match="not empty"):
+    (tmp_path / "taken").write_text("no folder")
+    with pytest.raises(FleetError, match="Not a directory, so the result of batch-1"):
         list(executor.run([stub_task(1, log)], tmp_path / "taken"))
     assert bringers() == 0
 
@@ -123,19 +124,12 @@ def test_errors_reach_the_caller_and_leave_no_thread(cluster: Any, tmp_path: Pat
     assert bringers() == 0
 
 
-def test_a_lost_connection_is_no_failed_task(tmp_path: Path) -> None:
-    task = stub_task(1, tmp_path / "log")
-    assert collect(task, broken(RuntimeError("no device")), tmp_path) == Failed(
-        task="batch-1", text="RuntimeError: no device"
-    )
-    with pytest.raises(ConnectionError, match="data channel"):
-        collect(task, broken(ConnectionError("the data channel is closed")), tmp_path)
-
-
-def broken(error: Exception) -> Future[Any]:
-    result: Future[Any] = Future()
-    result.set_exception(error)
-    return result
+def test_an_os_error_of_the_task_is_a_failed_task(cluster: Any, tmp_path: Path) -> None:
+    executor = executor_of(cluster, tmp_path, nodes=1)
+    task = replace(stub_task(1, tmp_path / "log"), files={"a": b"", "a/b": b""})
+    (outcome,) = executor.run([task], tmp_path / "job")
+    assert isinstance(outcome, Failed)
+    assert "FileExistsError" in outcome.text
 
 
 def seen(what: Callable[[], bool], seconds: float = 60) -> bool:

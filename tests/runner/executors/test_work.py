@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import tarfile
 from typing import TYPE_CHECKING
@@ -71,15 +72,43 @@ def test_a_candidate_file_stays_inside_the_plan(name: str, tmp_path: Path) -> No
         ("device", tarfile.CHRTYPE),
     ],
 )
-def test_unpacking_refuses_what_is_no_file_inside(name: str, kind: bytes, tmp_path: Path) -> None:
+def test_unpacking_refuses_what_is_no_file_inside(name: str, kind: bytes) -> None:
     member = tarfile.TarInfo(name)
     member.type, member.linkname = kind, "/etc/hostname"
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         archive.addfile(member, io.BytesIO(b""))
     with pytest.raises(work.WorkError, match="only plain files inside the folder"):
-        work.unpack_tree(buffer.getvalue(), tmp_path / "in")
-    assert not (tmp_path / "outside").exists()
+        work.read_tree(buffer.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("names", "match"),
+    [
+        (["a", "a/b"], "a file where a folder is"),
+        (["a/b", "a"], "a file where a folder is"),
+        (["a", "./a"], "path twice"),
+        (["a" * 256], "at most 255 bytes"),
+        (["."], "only plain files"),
+    ],
+)
+def test_unpacking_refuses_names_that_no_folder_holds(names: list[str], match: str) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(name), io.BytesIO(b""))
+    with pytest.raises(work.WorkError, match=match):
+        work.read_tree(buffer.getvalue())
+
+
+@pytest.mark.parametrize("cut", [0, 5, 30, 200])
+def test_a_broken_archive_is_refused_as_one(cut: int, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(os.urandom(1000))
+    packed = work.pack_tree(tmp_path)
+    changed = bytes(one ^ 255 for one in packed[cut : cut + 8])
+    for broken in (packed[:cut], packed[:cut] + changed + packed[cut + 8 :]):
+        with pytest.raises(work.WorkError, match="no archive of files"):
+            work.read_tree(broken)
 
 
 def test_unpacking_refuses_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +116,17 @@ def test_unpacking_refuses_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     packed = work.pack_tree(tmp_path)
     monkeypatch.setattr(work, "MAX_RESULT_BYTES", 99)
     with pytest.raises(work.WorkError, match="more than 99 bytes"):
-        work.unpack_tree(packed, tmp_path / "in")
+        work.read_tree(packed)
+
+
+def test_a_tree_comes_out_as_it_went_in_at_any_time(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "c.bin").write_bytes(b"1")
+    (tmp_path / "d").write_bytes(b"2")
+    packed = work.pack_tree(tmp_path)
+    assert packed[4:8] == bytes(4), "gzip's own time would tell equal trees apart"
+    work.write_tree(work.read_tree(packed), tmp_path / "in")
+    assert work.pack_tree(tmp_path / "in") == packed
 
 
 def test_the_shipped_source_is_the_bare_side_only() -> None:

@@ -1,20 +1,20 @@
 """A plan of many batches over an executor: resumable, nothing lost, nothing measured twice.
 
 ``fleet.jsonl`` in the job's folder has a line for every task that ended. A task with a whole
-batch folder is not run again; results are handed on as they come, in the order of their
-batch numbers, because a runner's batches are chained.
+batch folder is not run again, a torn one is set aside as ``<task>.torn-N``; results are handed
+on as they come, in the order of their batch numbers, because a runner's batches are chained.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable  # noqa: TC003 - part of the public signature
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kernelindex.runner.batch_files import OUTCOME, read_json
 from kernelindex.runner.executors.tasks import Executor, Failed, Finished, Outcome, Task
+from kernelindex.runner.executors.torn import PART, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,20 +56,31 @@ def run_fleet(
 
 
 def _from_before(tasks: Sequence[Task], folder: Path) -> Iterator[Finished]:
-    """Tasks whose whole folder an earlier start of this job left; torn ones are dropped."""
+    """Tasks whose whole folder an earlier start of this job left; torn ones are set aside.
+
+    A batch without an outcome, or cut short, stays where it is: an executor may take it up.
+    """
     for task in tasks:
-        shutil.rmtree(folder / f"{task.id}.part", ignore_errors=True)
-        if _is_whole(folder / task.id / OUTCOME):
-            yield Finished(task=task.id, folder=folder / task.id, where=FROM_BEFORE)
+        place = folder / task.id
+        set_aside(folder / f"{task.id}{PART}")
+        try:
+            status = _status(place / OUTCOME)
+        except (OSError, ValueError):
+            set_aside(place)
+        else:
+            if status == "complete":
+                yield Finished(task=task.id, folder=place, where=FROM_BEFORE)
 
 
-def _is_whole(outcome: Path) -> bool:
-    """Whether a batch is complete; one whose outcome cannot be read is measured again."""
+def _status(outcome: Path) -> str | None:
+    """How a batch ended, None where it has not; raises OSError or ValueError for a torn one."""
     try:
         found = read_json(outcome)
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("status") == "complete"
+    except FileNotFoundError:
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("status"), str):
+        raise ValueError(f"{outcome}: states no status")
+    return str(found["status"])
 
 
 def _hand_on(

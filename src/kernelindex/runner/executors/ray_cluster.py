@@ -14,6 +14,7 @@ from kernelindex.errors import KernelIndexError
 from kernelindex.runner.executors import work
 from kernelindex.runner.executors.source_tree import pack_source
 from kernelindex.runner.executors.tasks import Failed, Finished, Outcome, Task
+from kernelindex.runner.executors.torn import PART, set_aside
 from kernelindex.runner.plan import plan_to_json
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ BRINGER = "fleet-results"
 
 
 class FleetError(KernelIndexError):
-    """Raised when a cluster cannot be used."""
+    """Raised when a cluster cannot be used, or its results cannot be kept here."""
 
     code = "fleet.unavailable"
 
@@ -82,17 +83,40 @@ class RayExecutor:
 
 
 def collect(task: Task, result: Future[Any], folder: Path) -> Outcome:
-    """Unpack what a task brought; raises ConnectionError, which says nothing about the task."""
+    """Unpack what a task brought; Failed where it raised, or brought what is refused.
+
+    Errors that say nothing about the task are raised: ConnectionError and what else befalls
+    this machine, FleetError (``fleet.unwritable``) where the result cannot be kept here.
+    """
     try:
         packed, where = result.result()
-        part = folder / f"{task.id}.part"
-        work.unpack_tree(packed, part)
-    except ConnectionError:
-        raise
+        files = work.read_tree(packed)
     except Exception as error:
+        if isinstance(error, OSError | MemoryError) and not _is_of_task(error):
+            raise
         return Failed(task=task.id, text=f"{type(error).__name__}: {error}"[:2000])
-    part.replace(folder / task.id)
-    return Finished(task=task.id, folder=folder / task.id, where=where)
+    place, part = folder / task.id, folder / f"{task.id}{PART}"
+    try:
+        set_aside(part)
+        work.write_tree(files, part)
+        set_aside(place)
+        part.replace(place)
+    except OSError as error:
+        raise FleetError(
+            f"{error.filename or part}: {error.strerror or error}, so the result of {task.id}"
+            f" cannot be kept on this machine; it is no failure of the task. Make {folder}"
+            " writable, with room on its disk, and start the job again: every result that is"
+            " there is kept",
+            code="fleet.unwritable",
+        ) from error
+    return Finished(task=task.id, folder=place, where=where)
+
+
+def _is_of_task(error: Exception) -> bool:
+    """Whether Ray brought an error from the task: it derives those from the task's own class."""
+    from ray.exceptions import RayTaskError
+
+    return isinstance(error, RayTaskError)
 
 
 def _connect(address: str) -> Any:

@@ -50,5 +50,8 @@ class Executor(Protocol):
     """Runs tasks; results may come in any order."""
 
     def run(self, tasks: Sequence[Task], folder: Path) -> Iterator[Outcome]:
-        """Run each task once and put its batch folder at ``folder/<task id>``."""
+        """Run each task once and put its batch folder at ``folder/<task id>``.
+
+        One without an outcome, or cut short, may lie there: it is taken up or set aside.
+        """
         ...

@@ -7,6 +7,7 @@ nothing of KernelIndex installed.
 from __future__ import annotations
 
 import ctypes
+import gzip
 import io
 import os
 import signal
@@ -25,18 +26,21 @@ WORKER = "kernelindex.runner.worker"
 MAX_RESULT_BYTES = 1 << 30
 _PR_SET_PDEATHSIG = 1
 _TAIL = 2000
+_MOST_OF_NAME = 255
 LEFT_BEHIND = frozenset(("seed.secret",))
 
 
 class WorkError(RuntimeError):
-    """Raised when the worker left no batch folder; the text holds the end of its output."""
+    """Raised when the worker left no batch folder, with the end of its output, or an archive
+    is refused for what it holds.
+    """
 
 
 def perform(source: bytes, plan: str, files: Mapping[str, bytes]) -> tuple[bytes, str]:
     """Run one plan with a source tree shipped along: (the packed batch folder, host name)."""
     with tempfile.TemporaryDirectory(prefix="ki-task-") as name:
         base = Path(name)
-        unpack_tree(source, base / "src")
+        write_tree(read_tree(source), base / "src")
         run_worker(base / "src", write_plan(base / "plan", plan, files), base / "out")
         return pack_tree(base / "out", LEFT_BEHIND), socket.gethostname()
 
@@ -75,30 +79,59 @@ def run_worker(source: Path, plan: Path, out: Path) -> None:
 def pack_tree(folder: Path, without: frozenset[str] = frozenset()) -> bytes:
     """A folder's files as a compressed archive; equal trees give equal bytes."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.name not in without:
                 archive.add(path, str(path.relative_to(folder)), filter=_plain)
-    return buffer.getvalue()
+    return gzip.compress(buffer.getvalue(), 1, mtime=0)
 
 
-def unpack_tree(data: bytes, folder: Path) -> None:
-    """Unpack ``pack_tree``'s bytes; links, devices, outside paths and too much are refused.
+def read_tree(data: bytes) -> dict[PurePosixPath, bytes]:
+    """The files in ``pack_tree``'s bytes; raises WorkError for whatever else they hold.
 
-    By hand: Python has filters for archives only from 3.11.4 on.
+    Links, devices, outside paths and too much are refused; by hand: Python has filters for
+    archives only from 3.11.4 on.
     """
+    try:
+        # To its end: the checksum lies behind what a reader of archives reads.
+        plain = gzip.GzipFile(fileobj=io.BytesIO(data)).read(MAX_RESULT_BYTES + 1)
+        _need_room(len(plain))
+        with tarfile.open(fileobj=io.BytesIO(plain), mode="r:") as archive:
+            members = archive.getmembers()
+            _need_room(sum(one.size for one in members))
+            files = [_read_file(archive, one) for one in members]
+    except (WorkError, MemoryError):
+        raise
+    except Exception as error:  # read from memory, so an OSError too is about the archive
+        raise WorkError(f"no archive of files: {type(error).__name__}: {error}") from error
+    taken = dict(files)
+    folders = {parent for path in taken for parent in path.parents}
+    if len(taken) < len(files) or folders & set(taken):
+        raise WorkError("the archive holds a file's path twice, or a file where a folder is")
+    return taken
+
+
+def _need_room(size_bytes: int) -> None:
+    if size_bytes > MAX_RESULT_BYTES:
+        raise WorkError(f"the archive unpacks to more than {MAX_RESULT_BYTES} bytes")
+
+
+def _read_file(archive: tarfile.TarFile, member: tarfile.TarInfo) -> tuple[PurePosixPath, bytes]:
+    path = PurePosixPath(member.name)
+    file = archive.extractfile(member) if member.isreg() else None
+    if file is None or path.is_absolute() or ".." in path.parts or not path.parts:
+        raise WorkError(f"{member.name}: only plain files inside the folder are unpacked")
+    if len(os.fsencode(path)) > _MOST_OF_NAME or "\0" in member.name:
+        raise WorkError(f"{member.name[:80]!r}: wanted a name of at most {_MOST_OF_NAME} bytes")
+    return path, file.read()
+
+
+def write_tree(files: Mapping[PurePosixPath, bytes], folder: Path) -> None:
+    """Write what ``read_tree`` read; an OSError is this machine's, never the archive's."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
-        members = archive.getmembers()
-        if sum(one.size for one in members) > MAX_RESULT_BYTES:
-            raise WorkError(f"the archive unpacks to more than {MAX_RESULT_BYTES} bytes")
-        for member in members:
-            path = PurePosixPath(member.name)
-            file = archive.extractfile(member) if member.isreg() else None
-            if file is None or path.is_absolute() or ".." in path.parts:
-                raise WorkError(f"{member.name}: only plain files inside the folder are unpacked")
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(file.read())
+    for path, body in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(body)
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
