@@ -73,10 +73,16 @@ def make_bench(
 
 
 def checked_codes(
-    guards: Guards, function: Any, sets: TorchSets, timed_pass: str = "inference", calls: int = 2
+    guards: Guards,
+    function: Any,
+    sets: TorchSets,
+    timed_pass: str = "inference",
+    calls: int = 2,
+    *,
+    accumulate: bool = False,
 ) -> list[str]:
     """Codes of what the guards find in a few checked calls."""
-    work, codes = make_work(function, sets, timed_pass), []
+    work, codes = make_work(function, sets, timed_pass, accumulate=accumulate), []
     for index in range(calls):
         one = sets.sets[index]
         training = timed_pass != "inference"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,8 @@ AUDITED = {
     "once-a-graph": ("backward", "graph", "gradient_cached"),
     "after-many-calls": ("inference", "calls", "detects_calls"),
     "foresees-next": ("inference", "prediction", "predicts_next"),
+    "gradient-finalizer": ("backward", "untimed", "untimed_work"),
+    "output-finalizer": ("inference", "untimed", "untimed_work"),
 }
 
 
@@ -129,6 +132,59 @@ def test_an_audit_sees_a_cheat_and_not_its_twin(name: str, tmp_path: Path) -> No
     assert {one: run_audit(one, twin) for one in applicable(twin)} == {
         one: [] for one in applicable(twin)
     }
+
+
+@dataclass
+class Preparing:
+    """An inference that answers from what a finalizer of its last output made: stale if late."""
+
+    made: dict[int, Any] = field(default_factory=dict)
+
+    def __call__(self, x: Any, weight: Any) -> Any:
+        y = self.made.pop(x.data_ptr(), None)
+        y = x * weight if y is None else y
+        weakref.finalize(y, self.prepare, x, weight).atexit = False
+        return y
+
+    def prepare(self, x: Any, weight: Any) -> None:
+        self.made[x.data_ptr()] = x * weight
+
+
+def test_an_answer_prepared_before_its_contents_were_written_is_seen(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="finalizers are on tensors here")
+    from kernelindex.runner.probe.audits import run_audit
+    from tests.runner.cheats.factories import make_bench
+
+    found = run_audit("untimed", make_bench(Preparing(), tmp_path))
+    assert [one.code for one in found] == ["untimed_work"]
+    assert "prepared before" in found[0].text
+
+
+def kept_by_version() -> Any:
+    """An inference that computes where a version moved only."""
+    from kernelindex.runner.cheats.fixtures.honest import rms_norm
+
+    kept: dict[Any, Any] = {}
+
+    def call(x: Any, weight: Any) -> Any:
+        key = x.data_ptr(), x._version, weight._version
+        if key not in kept:
+            kept[key] = rms_norm(x, weight)
+        return kept[key].clone()
+
+    return call
+
+
+@pytest.mark.slow
+def test_contents_that_come_late_are_told_from_those_left_alone(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="versions are of tensors")
+    from kernelindex.runner.probe.audits import run_audit
+    from tests.runner.cheats.factories import make_bench
+
+    torch.set_num_threads(1)
+    found = run_audit("untimed", make_bench(kept_by_version(), tmp_path))
+    assert [one.code for one in found] == ["untimed_work"]
+    assert "written after" in found[0].text
 
 
 def test_restoring_puts_the_loaded_contents_back(tmp_path: Path) -> None:

@@ -67,8 +67,9 @@ def function_of(place: str) -> Any:
 def codes_of(place: str, entry: Entry, folder: Path) -> list[str]:
     sets = make_sets(folder, SMALL)
     guards = Guards.capture("cpu")
-    timed_pass = "full" if "full" in entry.passes else "inference"
-    return checked_codes(guards, function_of(place), sets, timed_pass)
+    timed_pass = "full" if "full" in entry.passes else entry.passes[0]
+    accumulate = entry.buffers == "accumulated"
+    return checked_codes(guards, function_of(place), sets, timed_pass, accumulate=accumulate)
 
 
 @pytest.mark.slow

@@ -104,6 +104,61 @@ def test_accumulated_gradients_are_added_to_zeros_and_judged(
     assert rig.ask("traits", **{"pass": timed_pass})["deterministic"] is True
 
 
+def test_zeroing_runs_nothing_of_a_candidate_and_takes_the_buffer_back(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    sets = rig.commands.session.sets
+    assert sets is not None
+    ran: list[str] = []
+
+    class Telling(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            ran.append(str(function))
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    sets.zero_gradients(0)
+    leaf = sets.sets[0].leaves["x"]
+    buffer = leaf.grad
+    buffer.zero_ = lambda: ran.append("zero_")
+    buffer.add_(1)
+    buffer.__class__ = leaf.__class__ = Telling
+    sets.zero_gradients(0)
+    leaf.__class__ = buffer.__class__ = torch.Tensor
+    assert not ran
+    assert leaf.grad is buffer
+    assert not buffer.any()
+    leaf.grad = torch.ones_like(leaf)
+    sets.zero_gradients(0)
+    assert leaf.grad is buffer
+    sets.drop_gradients(0)
+    assert leaf.grad is None
+
+
+def test_what_forward_returned_is_looked_through_once(tmp_path: Path) -> None:
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    session = rig.commands.session
+    assert session.sets is not None
+    from kernelindex.runner.probe.work import TorchWork
+
+    seen: list[str] = []
+
+    class Result(dict[str, torch.Tensor]):
+        def keys(self):  # type: ignore[no-untyped-def]
+            seen.append("keys")
+            return super().keys()
+
+    def function(x: torch.Tensor, weight: torch.Tensor) -> Result:
+        return Result(y=x * weight)
+
+    work = TorchWork("backward", function, session.sets, accumulate=False)
+    with work.mode():
+        work.begin(0)
+        before = len(seen)
+        work.ready(0)()
+        work.ready(1)()
+    assert len(seen) == before
+
+
 def test_addresses_stay_and_contents_change(tmp_path: Path) -> None:
     rig = make_rig("cpu", tmp_path, **SIZE)
     sets = rig.commands.session.sets

@@ -22,7 +22,8 @@ class Entry:
     ``entry`` and ``honest`` are ``module:function`` under ``cheats.fixtures``. ``status`` and
     ``code`` are what the run must get; both None where the cheat must come to nothing and pass
     without gain. ``also`` are codes of other nets that may catch it first. ``axes`` are those of
-    the point on a host, where the usual ones are too small to show it.
+    the point on a host, where the usual ones are too small to show it. ``buffers`` are the
+    point's gradient buffers.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Entry:
     honest_prepare: str | None = None
     alone: bool = False
     axes: Mapping[str, int] | None = None
+    buffers: str = "fresh"
 
     @property
     def codes(self) -> frozenset[str]:

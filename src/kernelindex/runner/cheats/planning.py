@@ -48,9 +48,10 @@ def plan_catalogue(entries: Sequence[Entry], device: str, *, quick: bool = True)
     Entries of one operation and its passes are together, ``alone`` ones by themselves.
     ``cheats`` and ``twins`` map an entry's id to point and candidate.
     """
-    groups: dict[tuple[str, tuple[str, ...], str], list[list[Entry]]] = {}
+    groups: dict[tuple[object, ...], list[list[Entry]]] = {}
     for entry in entries:
-        chunks = groups.setdefault((entry.operation, entry.passes, str(entry.axes)), [])
+        alike = entry.operation, entry.passes, str(entry.axes), entry.buffers
+        chunks = groups.setdefault(alike, [])
         room = bool(chunks) and len(chunks[-1]) < CHEATS_A_POINT and not chunks[-1][0].alone
         if entry.alone or not room:
             chunks.append([])
@@ -101,6 +102,7 @@ def _point(name: str, entry: Entry, device: str, candidates: tuple[Candidate, ..
         passes=entry.passes,
         candidates=candidates,
         draws=_DRAWS[entry.operation],
+        gradient_buffers=entry.buffers,
         limits=Limits(floor_ns=_floor_ns(entry, kind)),
     )
 

@@ -13,6 +13,7 @@ from kernelindex.runner.operations.case import case_of
 from kernelindex.runner.plan import Anchor, Candidate, Point
 from kernelindex.runner.probe.candidate import Loaded, load_candidate
 from kernelindex.runner.probe.failures import as_refusal
+from kernelindex.runner.probe.gradients import bind_gradients
 from kernelindex.runner.probe.sets import NumpySets, Sets, TorchSets
 from kernelindex.runner.probe.work import FixedWork, PlainWork, TorchWork, Work, bind_backward
 
@@ -27,6 +28,7 @@ def import_torch() -> None:
     try:
         importlib.import_module("torch")
         bind_backward()
+        bind_gradients()
     except ImportError as error:
         text = f"{error}; install torch to measure this candidate"
         raise Refusal("unsupported", "package_missing", text) from error

@@ -184,7 +184,11 @@ class Meter:
         return done
 
     def block(self, work: Work, calls: int) -> None:
-        """Calls back to back and a wait for the device, for the worker's own clock."""
+        """Calls back to back and a wait for the device, for the worker's own clock.
+
+        It includes making calls ready, zeroing of gradients that accumulate among it; so does
+        the pace of a queue, which thereby holds a little longer.
+        """
         order = Order(work.count, self.seed())
         for at in range(calls):
             work.ready(order.at(at))()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kernelindex.runner.judge.refresh import refreshed
+from kernelindex.runner.probe.gradients import bind_gradients
 from kernelindex.runner.tensor_file import read_header, read_tensors
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import torch
 
     from kernelindex.runner.operations.case import Case
+    from kernelindex.runner.probe.gradients import Buffer
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ class Sets(Protocol):
         """Set the gradients of a set to None."""
 
     def zero_gradients(self, index: int) -> None:
-        """Set the gradients of a set to zero, in place where there are any."""
+        """Give the leaves of a set gradients of zeros, in the same memory until dropped."""
 
     def fresh_leaves(self) -> AbstractContextManager[None]:
         """While open, leaves are tensors that no graph was made of yet."""
@@ -82,6 +84,8 @@ class TorchSets:
         non_leaf: bool,
     ) -> None:
         self._non_leaf = non_leaf
+        self._gradients = bind_gradients()
+        self._buffers: dict[tuple[int, str], Buffer] = {}
         self.sets: Sequence[Set] = [
             self._load(case, device, one, upstream[at] if at < len(upstream) else None)
             for at, one in enumerate(files)
@@ -95,19 +99,18 @@ class TorchSets:
                 one.state = (offset, training)
 
     def drop_gradients(self, index: int) -> None:
-        """See ``Sets``."""
-        for leaf in self.sets[index].leaves.values():
-            leaf.grad = None
+        """See ``Sets``; buffers of ours go as well."""
+        for name, leaf in self.sets[index].leaves.items():
+            self._gradients.drop(leaf)
+            self._buffers.pop((index, name), None)
 
     def zero_gradients(self, index: int) -> None:
-        """See ``Sets``."""
-        import torch
-
-        for leaf in self.sets[index].leaves.values():
-            if leaf.grad is None:
-                leaf.grad = torch.zeros_like(leaf)
-            else:
-                leaf.grad.zero_()
+        """See ``Sets``; a leaf that took another's place gets a buffer of its own."""
+        for name, leaf in self.sets[index].leaves.items():
+            held = self._buffers.get((index, name))
+            if held is None or held.leaf is not leaf:
+                held = self._buffers[index, name] = self._gradients.make(leaf)
+            self._gradients.renew(held)
 
     @contextmanager
     def fresh_leaves(self) -> Iterator[None]:

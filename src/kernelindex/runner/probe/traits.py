@@ -21,7 +21,7 @@ def measure_peak_bytes(work: Work) -> int:
     """Bytes of device memory above what was held before one call, at its peak."""
     import torch
 
-    step = work.ready(0)  # drops the gradients of the call before
+    step = work.ready(0)  # gradients of the call before are gone, or held as buffers of zeros
     torch.cuda.synchronize()
     held = int(torch.cuda.memory_allocated())
     torch.cuda.reset_peak_memory_stats()
@@ -102,7 +102,8 @@ def measure_energy(work: Work, sensors: Sensors, synchronize: Any) -> dict[str, 
     """Joules of one call and watts, back to back for half a second without flushes.
 
     None where the sensors have no energy counter. NVML's advances about every 0.1 s, so a
-    tenth of the half second is its error at most.
+    tenth of the half second is its error at most. Making calls ready is counted: zeros written
+    where gradients accumulate, which no sample of a call's time holds.
     """
     if "energy_j" not in sensors.quick():
         return None

@@ -5,7 +5,8 @@
     backward    backward of a forward that ran outside, retain_graph=True
     full        forward and backward, retain_graph=True
 
-``torch.autograd.backward`` is bound before a candidate is imported: see ``bind_backward``.
+``torch.autograd.backward`` is bound before a candidate is imported: see ``bind_backward``. To
+make a call ready, nothing is called through an object that a candidate made or was given.
 """
 
 from __future__ import annotations
@@ -124,20 +125,32 @@ class TorchWork:
         self._pass, self._function, self._sets = timed_pass, function, sets
         self._accumulate = accumulate
         self._forwards: dict[int, Any] = {}
+        self._ends: dict[int, tuple[list[Any], list[Any]]] = {}
         self.count = len(sets.sets)
 
     def begin(self, refresh: int) -> None:
-        """See ``Work``; for ``backward`` the forward of every set runs here."""
-        self._forwards.clear()
+        """See ``Work``; for ``backward`` the forward of every set runs here.
+
+        What forward returned is looked through here too, once: it may be a mapping of its own.
+        """
+        self._forget()
         self.refresh_only(refresh)
         for index in range(self.count):
             self._sets.drop_gradients(index)
         if self._pass == "backward":
             self._forwards = {index: self._run(index) for index in range(self.count)}
+            self._ends = {
+                index: _roots(self._sets.sets[index], result)
+                for index, result in self._forwards.items()
+            }
 
     def refresh_only(self, refresh: int) -> None:
         """See ``Work``."""
         self._sets.refresh(refresh, training=True)
+
+    def _forget(self) -> None:
+        self._ends.clear()
+        self._forwards.clear()
 
     def _run(self, index: int) -> Any:
         return self._function(**self._sets.sets[index].given)
@@ -159,7 +172,7 @@ class TorchWork:
         return self._full_step(index)
 
     def _backward_step(self, index: int) -> Step:
-        roots, upstream = _roots(self._sets.sets[index], self._forwards[index])
+        roots, upstream = self._ends[index]
         return partial(self._backward, roots, upstream, retain_graph=True)
 
     def _full_step(self, index: int) -> Step:
@@ -175,7 +188,7 @@ class TorchWork:
 
     def end(self) -> None:
         """See ``Work``."""
-        self._forwards.clear()
+        self._forget()
         for index in range(self.count):
             self._sets.drop_gradients(index)
 

@@ -16,6 +16,7 @@ from kernelindex.runner.probe.audits.timings import (
     audit_upstream,
     audit_weights,
 )
+from kernelindex.runner.probe.audits.untimed import audit_untimed
 from kernelindex.runner.probe.audits.values import (
     audit_address,
     audit_calls,
@@ -40,6 +41,7 @@ AUDITS: Mapping[str, Callable[[Bench], list[Finding]]] = {
     "weights": audit_weights,
     "prediction": audit_prediction,
     "gap": audit_gap,
+    "untimed": audit_untimed,
 }
 
 

@@ -95,8 +95,13 @@ class Bench:
         """Write per-call inputs and upstream gradients of several sets; then make them ready."""
         for index, key in keys.items():
             self.write(index, key, self.per_call_names)
-            self.write_upstream(index, key + (1 << 40))
+            self.write_upstream(index, self.upstream_key(key))
         self.begin()
+
+    @staticmethod
+    def upstream_key(key: int) -> int:
+        """The key of the upstream gradients that go with a key of inputs."""
+        return key + (1 << 40)
 
     def begin(self) -> None:
         """Make the pass ready with the contents as they are: for backward, runs the forwards."""
@@ -114,15 +119,19 @@ class Bench:
         self.timer.synchronize()
         return result
 
-    def time(self, index: int) -> float:
+    def time(self, index: int, late: Callable[[], None] = lambda: None) -> float:
         """Time one call on a set (ns): on a device by its timer, in a cold cache.
+
+        ``late`` runs once the call is ready, untimed.
 
         On a host by the clock alone: its timer makes several calls of short ones, and a flush of
         a large cache takes longer than all calls of an audit.
         """
 
         def ready(_: int) -> Step:
-            return self.work.ready(index)
+            step = self.work.ready(index)
+            late()
+            return step
 
         with self.work.mode():
             if self.device.startswith("cuda"):
@@ -135,7 +144,10 @@ class Bench:
     def answer(self, index: int) -> dict[str, Any]:
         """Copies of the outputs and gradients of one untimed call on a set, of that call alone."""
         self.sets.drop_gradients(index)
-        result = self.call([index])
+        return self.copies(index, self.call([index]))
+
+    def copies(self, index: int, result: Any) -> dict[str, Any]:
+        """Copies of the outputs and gradients that a call on a set left."""
         outputs, gradients = self.work.collect(index, result)
         made = gradients if self.timed_pass == "backward" else {**outputs, **gradients}
         return {name: _kept(tensor) for name, tensor in made.items()}

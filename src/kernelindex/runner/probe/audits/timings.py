@@ -30,7 +30,7 @@ def audit_content(bench: Bench) -> list[Finding]:
         return bench.time(seen)
 
     found = compare(bench, lambda: sample(fresh=True), lambda: sample(fresh=False), REPEAT_MARGIN)
-    return _finding(found, "cached_by_content", "on fresh contents than on contents seen before")
+    return explain(found, "cached_by_content", "on fresh contents than on contents seen before")
 
 
 def audit_upstream(bench: Bench) -> list[Finding]:
@@ -50,7 +50,7 @@ def audit_upstream(bench: Bench) -> list[Finding]:
         return bench.time(index)
 
     found = compare(bench, lambda: sample(fresh=True), lambda: sample(fresh=False), REPEAT_MARGIN)
-    return _finding(found, "gradient_cached", "with a new upstream gradient than with the last")
+    return explain(found, "gradient_cached", "with a new upstream gradient than with the last")
 
 
 def audit_weights(bench: Bench) -> list[Finding]:
@@ -71,7 +71,7 @@ def audit_weights(bench: Bench) -> list[Finding]:
         return bench.time(index)
 
     found = compare(bench, lambda: sample(fresh=True), lambda: sample(fresh=False), REPEAT_MARGIN)
-    return _finding(found, "weights_cached", "after weights changed than with weights left alone")
+    return explain(found, "weights_cached", "after weights changed than with weights left alone")
 
 
 def audit_prediction(bench: Bench) -> list[Finding]:
@@ -88,7 +88,7 @@ def audit_prediction(bench: Bench) -> list[Finding]:
     found = compare(
         bench, lambda: sample(foreseen=False), lambda: sample(foreseen=True), REPEAT_MARGIN
     )
-    return _finding(found, "predicts_next", "on a set out of turn than on the next of the rotation")
+    return explain(found, "predicts_next", "on a set out of turn than on the next of the rotation")
 
 
 def audit_gap(bench: Bench) -> list[Finding]:
@@ -104,14 +104,15 @@ def audit_gap(bench: Bench) -> list[Finding]:
         return bench.time(0)
 
     found = compare(bench, lambda: sample(idle=False), lambda: sample(idle=True), GAP_MARGIN)
-    return _finding(found, "works_in_gap", "at once than after an idle gap")
+    return explain(found, "works_in_gap", "at once than after an idle gap")
 
 
 def _gap_s(call_ns: float) -> float:
     return max(LEAST_GAP_S, GAP_CALLS * call_ns / 1e9)
 
 
-def _finding(found: Slower | None, code: str, how: str) -> list[Finding]:
+def explain(found: Slower | None, code: str, how: str) -> list[Finding]:
+    """A finding of a way that was slower, none where it was not."""
     if found is None:
         return []
     text = f"{found.ratio:.2f} x slower {how}: {found.slow_ns / 1e3:.1f} against "

@@ -21,14 +21,14 @@ BUDGET_NS = 2_000_000_000
 
 def audit_address(bench: Bench) -> list[Finding]:
     """New contents at an old address must give what they give at another address."""
-    _write(bench, bench.fresh_key())
+    write_set(bench, bench.fresh_key())
     old = bench.answer(0)
-    _write(bench, bench.fresh_key())
+    write_set(bench, bench.fresh_key())
     new = bench.answer(0)
     with bench.moved(0):
         bench.begin()
         elsewhere = bench.answer(0)
-    found = _different(new, elsewhere)
+    found = find_difference(new, elsewhere)
     if found is None:
         return []
     name, off = found
@@ -39,12 +39,12 @@ def audit_address(bench: Bench) -> list[Finding]:
 
 def audit_graph(bench: Bench) -> list[Finding]:
     """A new upstream gradient on an old graph must give what it gives on a new graph."""
-    _write(bench, bench.fresh_key())
+    write_set(bench, bench.fresh_key())
     bench.call([0])
     bench.write_upstream(0, bench.fresh_key())
     on_old = bench.answer(0)
     bench.begin()
-    found = _different(on_old, bench.answer(0))
+    found = find_difference(on_old, bench.answer(0))
     if found is None:
         return []
     name, off = found
@@ -55,7 +55,7 @@ def audit_graph(bench: Bench) -> list[Finding]:
 
 def audit_reuse(bench: Bench) -> list[Finding]:
     """An output that is still held may not share memory with that of the next call."""
-    _write(bench, bench.fresh_key())
+    write_set(bench, bench.fresh_key())
     held = bench.work.collect(0, bench.call([0]))[0]
     fresh = bench.work.collect(0, bench.call([0]))[0]
     kept = {f"{name} of the call before": tensor for name, tensor in held.items()}
@@ -65,11 +65,11 @@ def audit_reuse(bench: Bench) -> list[Finding]:
 def audit_calls(bench: Bench) -> list[Finding]:
     """The same contents must give the same answer after many more calls."""
     key = bench.fresh_key()
-    _write(bench, key)
+    write_set(bench, key)
     first = bench.answer(0)
     _many_calls(bench)
-    _write(bench, key)
-    found = _different(bench.answer(0), first)
+    write_set(bench, key)
+    found = find_difference(bench.answer(0), first)
     if found is None:
         return []
     name, off = found
@@ -78,7 +78,7 @@ def audit_calls(bench: Bench) -> list[Finding]:
     return [Finding("detects_calls", text, {"off": off})]
 
 
-def _write(bench: Bench, key: int) -> None:
+def write_set(bench: Bench, key: int) -> None:
     """Contents of a key in set 0: per-call inputs, weights in training, upstream gradients."""
     if bench.training:
         bench.write(0, key, bench.static_names)
@@ -95,7 +95,7 @@ def _many_calls(bench: Bench) -> None:
             return
 
 
-def _different(seen: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[str, float] | None:
+def find_difference(seen: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[str, float] | None:
     """The output that is furthest off, where that is more than rounding."""
     offs = {name: _off(seen[name], wanted[name]) for name in wanted if name in seen}
     name = max(offs, key=lambda one: offs[one], default=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import NotFoundError
@@ -24,6 +25,27 @@ def check_form(name: str, tensor: Any, case: Case, device: str) -> Finding | Non
         or _check_meta(name, tensor, case, device)
         or _check_overlap(name, tensor)
     )
+
+
+def check_untouched(name: str, tensor: Any) -> Finding | None:
+    """A tensor that the runner holds may have no type and no methods of the candidate's."""
+    if is_array(tensor):
+        return None
+    if type(tensor) not in _plain_types():
+        kind = type(tensor).__qualname__
+        return Finding("untimed_work", f"{name} was turned into a {kind}; wanted a torch.Tensor")
+    own = [key for key, value in vars(tensor).items() if callable(value) and key in _methods()]
+    if not own:
+        return None
+    text = f"{', '.join(own)} of {name} was replaced, which the runner may call untimed"
+    return Finding("untimed_work", text)
+
+
+@cache
+def _methods() -> frozenset[str]:
+    import torch
+
+    return frozenset(dir(torch.Tensor))
 
 
 def check_sharing(

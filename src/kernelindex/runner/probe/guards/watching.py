@@ -103,6 +103,7 @@ class Guards:
         findings += self._patched() + self._changed(noted.flags, "flags_changed")
         findings += self._mutated(call, noted)
         findings += self._forms(call, made)
+        findings += self._touched(call)
         findings += self._sharing(call)
         if call.poisoned:
             findings += self._unwritten(whole)
@@ -170,6 +171,18 @@ class Guards:
     def _forms(self, call: CheckedCall, made: Mapping[str, Any]) -> list[Finding]:
         seen = [forms.check_form(name, made[name], call.case, self.device) for name in made]
         return _missing(call) + [finding for finding in seen if finding is not None]
+
+    def _touched(self, call: CheckedCall) -> list[Finding]:
+        """Outputs of another type are told by ``_forms`` already."""
+        ours = {f"upstream {k}": v for k, v in call.upstream.items()}
+        ours |= {f"the leaf of {k}": v for k, v in call.leaves.items() if v is not call.inputs[k]}
+        plain = {k: v for k, v in call.gradients.items() if self._readable(v)}
+        plain |= {k: v for k, v in call.outputs.items() if self._readable(v)}
+        seen = [
+            forms.check_untouched(name, tensor)
+            for name, tensor in ({**call.inputs, **ours, **plain}).items()
+        ]
+        return [finding for finding in seen if finding is not None]
 
     def _sharing(self, call: CheckedCall) -> list[Finding]:
         outputs = {n: t for n, t in call.outputs.items() if self._readable(t)}
