@@ -150,7 +150,8 @@ def _derived(conn: Connection) -> Iterator[Finding]:
     query = select(state.c.value).where(state.c.key == versions.DERIVED_KEY)
     found = conn.execute(query).scalar_one_or_none()
     if found != versions.derived_version():
-        yield Finding(code="stale_derived", subject="catalog", text=f"made by {found}; make them again with: ki catalog rebuild")
+        text = f"made by {found}; make them again with: ki catalog rebuild"
+        yield Finding(code="stale_derived", subject="catalog", text=text)
     table = truth.manifests
     there = select(derived.runs.c.digest).where(derived.runs.c.digest == table.c.digest)
     noted = select(derived.underived.c.digest).where(derived.underived.c.digest == table.c.digest)
