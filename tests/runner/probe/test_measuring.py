@@ -12,6 +12,7 @@ from kernelindex.runner.probe.measuring import (
     stretch_size,
 )
 from kernelindex.runner.probe.timers import Step, Taken
+from kernelindex.runner.probe.timers.host import HostTimer
 from kernelindex.runner.probe.work import FixedWork
 from tests.runner.probe.fake_device import FakeDevice
 
@@ -159,3 +160,15 @@ def test_looks_are_limited_in_time() -> None:
     for _ in range(5):
         look()
     assert seen == [1]
+
+
+def test_a_host_makes_no_untimed_call_on_what_it_measures_but_its_first() -> None:
+    """Who answers timed calls from memory would be right on the set of such a call."""
+    work = Rotating(lambda: None)
+    meter = Meter(HostTimer(), FakeSensors(), seed=lambda: 5)
+    meter.measure(work, "k", Regime(), 4)
+    assert work.called == [0, *work.called[1:]]
+    assert len(work.called) == 5
+    work.called.clear()
+    found = meter.measure(work, "k", Regime(), 4)
+    assert work.called == found.order

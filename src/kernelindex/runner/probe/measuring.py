@@ -225,10 +225,14 @@ class Meter:
         )
 
     def _find_pace(self, work: Work, key: str, regime: Regime) -> None:
-        """Only a device has a queue to fill."""
+        """Only a device has a queue to fill; of a host it is noted that there is none.
+
+        So no measurement after the first makes an untimed call on the contents it measures:
+        who answers timed calls from memory would be right on that set.
+        """
         find = getattr(self.timer, "find_pace", None)
-        if find is not None:
-            self.paces[key, regime.cold] = find(work.ready, cold=regime.cold, sets=work.count)
+        pace = find(work.ready, cold=regime.cold, sets=work.count) if find is not None else None
+        self.paces[key, regime.cold] = pace
 
     def _adapt(self, key: str, regime: Regime, taken: Taken) -> None:
         """Hold longer next time where too many calls were reached before they were queued."""
