@@ -9,11 +9,10 @@ if TYPE_CHECKING:
 
     from .config import Launch
     from .routing import Routing
-    from .start import Start
 
 
 class Engine(Protocol):
-    """Every method starts one kernel on the current stream and returns at once."""
+    """Every method launches one kernel on the current stream and returns at once."""
 
     def up(
         self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
@@ -36,12 +35,12 @@ class Engine(Protocol):
         """B4 (a [T, M] gathered) and B5 (b [T, N] gathered): out [E, M, N]."""
 
 
-def make_engine(config: Launch, start: Start) -> Engine:
+def make_engine(launch: Launch) -> Engine:
     """The kernels of a configuration; Gluon is imported only where it runs."""
-    if config.hopper:
+    if launch.hopper:
         from .hopper.launch import HopperEngine
 
-        return HopperEngine(start)
+        return HopperEngine()
     from .portable.launch import PortableEngine
 
-    return PortableEngine(start, config.portable)
+    return PortableEngine(launch.portable)

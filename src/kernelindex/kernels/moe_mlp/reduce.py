@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING
 import triton
 import triton.language as tl
 
-from .start import launch
-
 if TYPE_CHECKING:
     import torch
 
     from .routing import Routing
-    from .start import Start
 
 
 @triton.jit
@@ -63,7 +60,6 @@ def reduce_rows(
     out: torch.Tensor,
     dw_part: torch.Tensor | None = None,
     dw: torch.Tensor | None = None,
-    start: Start = launch,
 ) -> None:
     """Sums each token's rows into `out`, and the partial sums into `dw` where given."""
     tokens, hidden = out.shape
@@ -71,7 +67,7 @@ def reduce_rows(
         return
     top_k = routing.layout.slots // tokens
     parts = 0 if dw_part is None else dw_part.shape[0]
-    start(reduce_kernel, (tokens,))(
+    reduce_kernel[(tokens,)](
         y,
         routing.slot_row,
         out,

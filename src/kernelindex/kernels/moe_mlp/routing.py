@@ -7,18 +7,15 @@ multiple of `align` rows, so tiles need no masks; the number of rows is only bou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import torch
 import triton
 
 from .routing_kernels import count_kernel, place_kernel, route_kernel
-from .start import launch
 
 if TYPE_CHECKING:
     from .shape import Shape
-    from .start import Start
 
 # One block takes about 50 ns a pair: 110 us at 2048 pairs, where two kernels take 18.
 ONE_BLOCK_SLOTS = 256
@@ -39,28 +36,6 @@ class Layout:
     def index_size(self) -> int:
         """int32 elements of the index buffer."""
         return _up16(self.rows) + _up16(self.slots) + 7 * self.tiles + 16 + 2 * self.experts
-
-    @cached_property
-    def padded(self) -> int:
-        """Experts of a block, a power of two."""
-        return max(16, int(triton.next_power_of_2(self.experts)))
-
-    @cached_property
-    def step(self) -> int:
-        """Pairs that a program takes at a time."""
-        return max(16, 8192 // self.padded)
-
-    @cached_property
-    def chunk(self) -> int:
-        """Pairs of one program of the two kernels; 0 where one kernel does it all."""
-        if self.slots <= ONE_BLOCK_SLOTS:
-            return 0
-        return max(self.step, int(triton.next_power_of_2(triton.cdiv(self.slots, 128))))
-
-    @cached_property
-    def chunks(self) -> int:
-        """Programs of the two kernels."""
-        return -(-self.slots // self.chunk) if self.chunk else 0
 
 
 def plan_layout(shape: Shape, block_rows: int, align: int) -> Layout:
@@ -106,19 +81,15 @@ def view_routing(layout: Layout, index: torch.Tensor, row_weight: torch.Tensor) 
     return Routing(layout, index, *parts, row_weight)
 
 
-def route(
-    top_k_index: torch.Tensor,
-    top_k_weights: torch.Tensor,
-    layout: Layout,
-    start: Start = launch,
-) -> Routing:
+def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout) -> Routing:
     """Sorts the pairs by expert: one kernel for few pairs, else two."""
     device = top_k_index.device
     index = torch.empty(layout.index_size, dtype=torch.int32, device=device)
     row_weight = torch.empty(layout.rows, dtype=torch.float32, device=device)
     routing = view_routing(layout, index, row_weight)
     top_k = top_k_index.shape[1]
-    padded, step, chunk, chunks = layout.padded, layout.step, layout.chunk, layout.chunks
+    padded = max(16, triton.next_power_of_2(layout.experts))
+    step = max(16, 8192 // padded)
     outputs = (
         routing.row_token,
         row_weight,
@@ -128,20 +99,19 @@ def route(
         routing.bounds,
     )
     axes = (layout.slots, top_k, layout.tiles)
-    if not chunk:
+    if layout.slots <= ONE_BLOCK_SLOTS:
         one_block = (layout.experts, step, padded, layout.block_rows, layout.align)
-        start(route_kernel, (1,))(
-            top_k_index, top_k_weights, *outputs, *axes, *one_block, num_warps=8
-        )
+        route_kernel[(1,)](top_k_index, top_k_weights, *outputs, *axes, *one_block, num_warps=8)
         return routing
-    ranks = _up16(layout.slots)  # an address that is no multiple of 16 is compiled for again
-    scratch = torch.empty(ranks + chunks * padded, dtype=torch.int32, device=device)
-    rank, count = scratch[:ranks], scratch[ranks:]
-    start(count_kernel, (chunks,))(
+    chunk = max(step, triton.next_power_of_2(triton.cdiv(layout.slots, 128)))
+    chunks = triton.cdiv(layout.slots, chunk)
+    scratch = torch.empty(layout.slots + chunks * padded, dtype=torch.int32, device=device)
+    rank, count = scratch[: layout.slots], scratch[layout.slots :]
+    count_kernel[(chunks,)](
         top_k_index, rank, count, layout.slots, chunk, step, layout.experts, padded
     )
     blocks = (layout.experts, padded, layout.block_rows, layout.align)
-    start(place_kernel, (chunks,))(
+    place_kernel[(chunks,)](
         top_k_index, top_k_weights, rank, count, *outputs, *axes, chunks, chunk, *blocks
     )
     return routing

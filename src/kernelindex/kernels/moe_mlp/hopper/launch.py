@@ -17,7 +17,6 @@ from . import weight_grad as _weight_grad
 
 if TYPE_CHECKING:
     from ..routing import Routing
-    from ..start import Start
 
 # Registers a thread of the consumers and of the producer; 168 a thread is what three warpgroups
 # share at the start (65536 / 384, rounded down to 8).
@@ -36,8 +35,6 @@ def _box_layout(rows: int, columns: int, half: bool) -> gl.NVMMASharedLayout:
 
 @lru_cache(maxsize=16)
 def _programs(device: torch.device) -> int:
-    if device.type != "cuda":
-        return 1  # only compiled
     return torch.cuda.get_device_properties(device).multi_processor_count
 
 
@@ -53,14 +50,12 @@ def _map(tensor: torch.Tensor, rows: int, columns: int) -> TensorDescriptor:
 class HopperEngine:
     """The four kernels; 128-row tiles on segments of 64 rows."""
 
-    start: Start
-
     def up(
         self, x: torch.Tensor, w: torch.Tensor, r: Routing, h: torch.Tensor, act: torch.Tensor
     ) -> None:
         """F1 into h [rows, 2I] (left alone if it is empty) and act [rows, I]."""
         save = h.numel() > 0
-        self.start(_up.up_kernel, (_programs(x.device),))(
+        _up.up_kernel[(_programs(x.device),)](
             x, r.row_token, r.row_weight, _map(w, 128, 64),
             _map(h if save else act, 64, 64), _map(act, 64, 64),
             r.tiles, r.layout.tiles, r.done,
@@ -72,7 +67,7 @@ class HopperEngine:
     ) -> None:
         """F2 (trans) or B2 into y [rows, N]."""
         box = (256, 64) if trans else (64, 256)
-        self.start(_gemm.gemm_kernel, (_programs(a.device),))(
+        _gemm.gemm_kernel[(_programs(a.device),)](
             _map(a, 128, 64), _map(w, *box), _map(y, 64, 64), r.tiles, r.layout.tiles, r.done,
             N=y.shape[1], K=a.shape[1], TRANS=trans, CHAINED=trans, launch_pdl=trans, **RING,
         )  # fmt: skip
@@ -83,7 +78,7 @@ class HopperEngine:
         """B1 into dh [rows, 2I]; the router gradient's partial sums, fp32 [I / 256, rows]."""
         inter = dh.shape[1] // 2
         part = torch.empty(inter // 256, r.layout.rows, dtype=torch.float32, device=dy.device)
-        self.start(_down_grad.down_grad_kernel, (_programs(dy.device),))(
+        _down_grad.down_grad_kernel[(_programs(dy.device),)](
             dy, r.row_token, r.row_weight, _map(w, 64, 256), _map(h, 128, 64), _map(dh, 64, 64),
             part, r.layout.rows, r.tiles, r.layout.tiles,
             H=dy.shape[1], I=inter, **RING,
@@ -95,7 +90,7 @@ class HopperEngine:
     ) -> None:
         """B4 (gather_a: a is [T, M]) or B5 (b is [T, N]) into out [E, M, N]."""
         gathered, dense = (a, b) if gather_a else (b, a)
-        self.start(_weight_grad.weight_grad_kernel, (_programs(a.device),))(
+        _weight_grad.weight_grad_kernel[(_programs(a.device),)](
             gathered, r.row_token, _map(dense, 64, 256), _map(out, 64, 64), r.bounds,
             E=out.shape[0], G=gathered.shape[1], D=dense.shape[1], FLIP=not gather_a,
             **RING,

@@ -12,14 +12,12 @@ from . import rows, weight_grad
 
 if TYPE_CHECKING:
     from ..routing import Routing
-    from ..start import Start
 
 
 @dataclass(frozen=True)
 class PortableEngine:
     """The four kernels with the tiles of one shape class."""
 
-    start: Start
     tiles: Portable
 
     def up(
@@ -29,7 +27,7 @@ class PortableEngine:
         inter, hidden = act.shape[1], x.shape[1]
         t = self.tiles.up
         columns, depth = fit_columns(t.columns, inter), fit_columns(t.depth, hidden)
-        self.start(rows.up_kernel, (r.layout.tiles * (inter // columns),))(
+        rows.up_kernel[(r.layout.tiles * (inter // columns),)](
             x, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, hidden // depth, h, act,
             hidden, inter, self.tiles.block_rows, columns, depth, h.numel() > 0,
             num_warps=t.warps, num_stages=t.stages,
@@ -42,7 +40,7 @@ class PortableEngine:
         t: Tile = self.tiles.down if trans else self.tiles.up_grad
         depth, width = a.shape[1], y.shape[1]
         columns, step = fit_columns(t.columns, width), fit_columns(t.depth, depth)
-        self.start(rows.gemm_kernel, (r.layout.tiles * (width // columns),))(
+        rows.gemm_kernel[(r.layout.tiles * (width // columns),)](
             a, w, r.tiles, r.layout.tiles, depth // step, y,
             width, depth, self.tiles.block_rows, columns, step, trans,
             num_warps=t.warps, num_stages=t.stages,
@@ -56,7 +54,7 @@ class PortableEngine:
         t = self.tiles.down_grad
         columns, step = fit_columns(t.columns, inter), fit_columns(t.depth, hidden)
         part = torch.empty(inter // columns, r.layout.rows, dtype=torch.float32, device=dy.device)
-        self.start(rows.down_grad_kernel, (r.layout.tiles * (inter // columns),))(
+        rows.down_grad_kernel[(r.layout.tiles * (inter // columns),)](
             dy, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, hidden // step, h, dh, part,
             r.layout.rows, hidden, inter, self.tiles.block_rows, columns, step,
             num_warps=t.warps, num_stages=t.stages,
@@ -70,7 +68,7 @@ class PortableEngine:
         experts, m, n = out.shape
         t = self.tiles.weight_grad
         bm, bn = fit_columns(t.columns, m), fit_columns(t.columns, n)
-        self.start(weight_grad.weight_grad_kernel, (experts * (m // bm) * (n // bn),))(
+        weight_grad.weight_grad_kernel[(experts * (m // bm) * (n // bn),)](
             a, b, r.row_token, r.bounds, out, experts, m, n, bm, bn, t.depth, gather_a,
             num_warps=t.warps, num_stages=t.stages,
         )  # fmt: skip
