@@ -86,6 +86,17 @@ def test_an_empty_share_of_experts_gets_nothing_and_no_more() -> None:
     assert int((routed("uniform", {"emptyShare": 0.5}, (64, 4, 4))[2] == 0).sum()) == 0
 
 
+@pytest.mark.parametrize(("experts", "share"), [(8, 0.25), (4, 0.25), (2, 0.5), (8, 0.75)])
+def test_some_expert_with_tokens_always_follows_an_empty_one(experts: int, share: float) -> None:
+    for seed in range(200):
+        generator = torch.Generator().manual_seed(seed)
+        shape = (256, experts, 1)
+        index, _ = route(shape, "uniform", {"emptyShare": share}, generator, "cpu")
+        present, dense = torch.unique(index, return_inverse=True)
+        assert len(present) == experts - round(share * experts)
+        assert not torch.equal(dense, index.long()), f"seed {seed}: a shift would not be seen"
+
+
 def test_an_overfull_share_of_tokens_goes_to_the_same_experts() -> None:
     index, _, counts = routed("uniform", {"overfullShare": 0.5})
     first = {tuple(sorted(row)) for row in index[:2048].tolist()}

@@ -45,9 +45,8 @@ def route(
     scores = torch.randn(tokens, experts, generator=generator, device=device)
     scores = _shaped(scores, distribution, parameters, top_k, generator)
     if share := float(parameters.get("emptyShare", 0)):
-        scores = scores - OUT_OF_REACH * _some(
-            experts, _empty(share, experts, top_k), generator, device
-        )
+        empty = _some(experts, _empty(share, experts, top_k), generator, device)
+        scores = scores - OUT_OF_REACH * _before_others(empty)
     if share := float(parameters.get("overfullShare", 0)):
         full = OUT_OF_REACH * _some(experts, top_k, generator, device)
         scores[: round(share * tokens)] += full
@@ -83,6 +82,16 @@ def _shaped(
 
 def _empty(share: float, experts: int, top_k: int) -> int:
     return max(0, min(max(1, round(share * experts)), experts - top_k))
+
+
+def _before_others(empty: torch.Tensor) -> torch.Tensor:
+    """The same experts, or as many first ones where they were just the last ones, [E].
+
+    Behind the last expert with tokens an empty one shifts nothing: a candidate that forgets
+    about empty experts would be right.
+    """
+    last = empty[empty.shape[0] - int(empty.sum()) :]
+    return empty.flip(0) if bool(last.all()) else empty
 
 
 def _some(experts: int, count: int, generator: torch.Generator, device: str) -> torch.Tensor:
