@@ -28,13 +28,15 @@ Probe (``kernelindex.runner.probe``), in the order the worker sends them
   warm {pass, cache, load, execution, seconds, calls}
       -> {first_call_ns, calls, steady: bool, median_ns, seconds}
   measure {pass, cache, load, execution, calls, refresh, switch_calls, switch_seconds,
-           idle_seconds, dump: file | null}
+           idle_seconds}
       ``calls`` timed calls, or fewer where the regime allows (burst); ``refresh`` is the offset
       by which contents are rolled before them (``judge.refresh``); ``order`` says which set each
-      call took; with ``dump`` the outputs of the last timed call are written there
+      call took
       -> {samples_ns: [...], cycles: [...] | null, order: [set, ...], timed_ns: <the probe's own
-          wall clock round the timed part>, telemetry: {...}, guards: [...],
-          dumped: {set, refresh} | null}
+          wall clock round the timed part>, telemetry: {...}, guards: [...]}
+  kept {out: file}
+      writes outputs and gradients of one of the calls just measured, drawn once it was made: no
+      request says before it whether a call is judged                      -> {set, refresh}
   block {pass, calls}    the calls back to back, then a device synchronisation  -> {timed_ns}
   trace {pass}           -> {kernels: [{name, share, launches}], busy_ratio, launches}
   traits {pass}          -> {peak_bytes, saved_bytes, deterministic, energy, setup_ns}

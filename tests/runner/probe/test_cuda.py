@@ -82,8 +82,9 @@ def test_graphs_replay_refreshed_contents(rig: Rig, tmp_path: Path) -> None:
 
     for timed_pass in ("inference", "full"):
         dump = tmp_path / "graph.kit"
-        reply = measure(rig, timed_pass, execution="graph", refresh=3, dump=str(dump))
-        request = {"pass": timed_pass, "set": reply["dumped"]["set"], "refresh": 3}
+        measure(rig, timed_pass, execution="graph", refresh=3)
+        kept = rig.ask("kept", out=str(dump))
+        request = {"pass": timed_pass, "set": kept["set"], "refresh": 3}
         rig.ask("call", **request, poison=False, out=str(tmp_path / "eager.kit"))
         eager, graph = read_tensors(tmp_path / "eager.kit"), read_tensors(dump)
         assert set(eager) == set(graph)

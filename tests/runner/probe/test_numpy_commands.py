@@ -82,17 +82,19 @@ def test_loading_tells_source_and_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_samples_and_the_last_timed_call(tmp_path: Path) -> None:
+def test_samples_and_what_one_timed_call_left(tmp_path: Path) -> None:
     probe, dump = Probe(tmp_path), tmp_path / "timed"
     regime = {"pass": "inference", "cache": "hot", "load": "sustained", "execution": "eager"}
     warmed = probe.ask("warm", **regime, seconds=0.01, calls=5)
     assert warmed["calls"] >= 6
     assert warmed["first_call_ns"] > 0
-    reply = probe.ask("measure", **regime, calls=12, refresh=5, switch_calls=2, dump=str(dump))
+    reply = probe.ask("measure", **regime, calls=12, refresh=5, switch_calls=2)
     assert len(reply["samples_ns"]) == len(reply["order"]) == 12
     assert sum(reply["samples_ns"]) * reply["batch"] <= reply["timed_ns"]
-    assert reply["dumped"] == {"set": reply["order"][-1], "refresh": 5}
-    wanted = probe.wanted(reply["order"][-1], 5, training=False)
+    kept = probe.ask("kept", out=str(dump))
+    assert kept["set"] in reply["order"]
+    assert kept["refresh"] == 5
+    wanted = probe.wanted(kept["set"], 5, training=False)
     assert np.allclose(read_arrays(dump)["y"], wanted, rtol=1e-5, atol=1e-6)
     assert reply["cycles"] is None
     assert reply["queue_filled"] is None

@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch candidates need torch")
 
+from kernelindex.runner.channel import Refusal  # noqa: E402
 from kernelindex.runner.judge.refresh import refreshed  # noqa: E402
 from kernelindex.runner.operations import load_module  # noqa: E402
 from kernelindex.runner.probe.check_case import Rig, make_rig  # noqa: E402
@@ -58,10 +59,13 @@ def test_checked_and_timed_calls_give_the_refreshed_gradients(
         compare(tmp_path / "out", expected(rig, 1, offset))
     regime = {"pass": timed_pass, "cache": "hot", "load": "sustained", "execution": "eager"}
     dump = tmp_path / "timed"
-    reply = rig.ask("measure", **regime, calls=9, refresh=3, switch_calls=1, dump=str(dump))
-    assert reply["dumped"] == {"set": reply["order"][-1], "refresh": 3}
+    reply = rig.ask("measure", **regime, calls=9, refresh=3, switch_calls=1)
+    kept = rig.ask("kept", out=str(dump))
+    assert kept["set"] in reply["order"]
     assert sorted(read_tensors(dump)) == names
-    compare(dump, expected(rig, reply["order"][-1], 3))
+    compare(dump, expected(rig, kept["set"], kept["refresh"]))
+    with pytest.raises(Refusal, match="one call of it is kept"):
+        rig.commands.kept({"out": str(dump)})
 
 
 def test_non_leaf_weights_are_the_leaf_times_one(tmp_path: Path) -> None:
@@ -97,9 +101,9 @@ def test_accumulated_gradients_are_added_to_zeros_and_judged(
         assert leaf.grad is buffers[name], "added to the same memory, not put in its place"
         assert torch.equal(leaf.grad, once[name]), "a call's own gradient, not a sum of calls"
     dump = tmp_path / "d"
-    request = {"pass": timed_pass, "cache": "cold", "calls": 5, "refresh": 3, "dump": str(dump)}
-    reply = rig.ask("measure", **request)
-    compare(dump, expected(rig, reply["order"][-1], 3))
+    rig.ask("measure", **{"pass": timed_pass, "cache": "cold", "calls": 5, "refresh": 3})
+    kept = rig.ask("kept", out=str(dump))
+    compare(dump, expected(rig, kept["set"], 3))
     assert all(leaf.grad is None for leaf in leaves.values())
     assert rig.ask("traits", **{"pass": timed_pass})["deterministic"] is True
 

@@ -64,13 +64,11 @@ class Fake:
 
     def measure(self, request):
         self._act(f"measure/{request['pass']}")
+        self.refresh = request["refresh"]
         begun = time.perf_counter_ns()
         times = [self._timed() for _ in range(request["calls"])]
         if self.behaviour == "lying":
             times = [one * 50 for one in times]
-        if request["dump"]:
-            wrong = self.behaviour == "wrong_later"
-            Path(request["dump"]).write_text("wrong" if wrong else "right")
         return {
             "samples_ns": times,
             "cycles": None,
@@ -78,8 +76,12 @@ class Fake:
             "timed_ns": time.perf_counter_ns() - begun,
             "telemetry": {"temperature_celsius": 40},
             "guards": [],
-            "dumped": {"set": 0, "refresh": request["refresh"]} if request["dump"] else None,
         }
+
+    def kept(self, request):
+        wrong = self.behaviour == "wrong_later"
+        Path(request["out"]).write_text("wrong" if wrong else "right")
+        return {"set": 0, "refresh": self.refresh}
 
     def block(self, request):
         hidden = self.behaviour == "hidden_work"
@@ -202,7 +204,18 @@ class Fake:
 
     def handlers(self):
         names = (
-            *("hello", "load", "inputs", "call", "warm", "measure", "block", "traits", "trace"),
+            *(
+                "hello",
+                "load",
+                "inputs",
+                "call",
+                "warm",
+                "measure",
+                "kept",
+                "block",
+                "traits",
+                "trace",
+            ),
             *("audits", "audit", "free", "capture", "sentinel", "selfcheck"),
         )
         return {name: getattr(self, name) for name in names}

@@ -127,13 +127,11 @@ def _measure(
 ) -> None:
     regime = {"pass": timed_pass, "cache": cache, "load": load, "execution": execution}
     warmed = rig.ask("warm", **regime, seconds=0.05, calls=5)
-    dump = str(rig.folder / "timed.kit")
-    got = rig.ask(
-        "measure", **regime, calls=30, refresh=3, switch_calls=3, idle_seconds=0.05, dump=dump
-    )
+    got = rig.ask("measure", **regime, calls=30, refresh=3, switch_calls=3, idle_seconds=0.05)
+    kept = rig.ask("kept", out=str(rig.folder / "timed.kit"))
     samples = sorted(got["samples_ns"])
     middle, total = samples[len(samples) // 2], sum(samples)
-    held = total <= got["timed_ns"] * 1.02 and got["dumped"]["set"] == got["order"][-1]
+    held = total <= got["timed_ns"] * 1.02 and kept["set"] in got["order"]
     summary = got["telemetry"]["summary"]
     clock = (summary.get("sm_mhz") or {}).get("median")
     text = (

@@ -19,6 +19,7 @@ from kernelindex.runner.probe.machine import make_pad, open_session
 from kernelindex.runner.probe.measuring import Regime
 
 if TYPE_CHECKING:
+    from kernelindex.runner.probe.choosing import Kept
     from kernelindex.runner.probe.state import Session
     from kernelindex.runner.probe.work import Work
 
@@ -31,12 +32,13 @@ class Commands:
     def __init__(self) -> None:
         self._session: Session | None = None
         self._guards: Guards | None = None
+        self._kept: tuple[Request, Kept] | None = None
 
     def handlers(self) -> dict[str, Handler]:
         """Every command by its name, except ``bye``, which the channel answers."""
         names = (
-            *("hello", "load", "inputs", "call", "warm", "measure", "block", "trace", "traits"),
-            *("capture", "audits", "audit", "free", "sentinel", "selfcheck"),
+            *("hello", "load", "inputs", "call", "warm", "measure", "kept", "block", "trace"),
+            *("traits", "capture", "audits", "audit", "free", "sentinel", "selfcheck"),
         )
         return {name: getattr(self, name) for name in names}
 
@@ -86,8 +88,7 @@ class Commands:
 
     def inputs(self, request: Request) -> dict[str, Any]:
         """Replace the sets held by those of these files."""
-        if self._guards is not None:
-            self._guards.forget()
+        self._let_go()
         loading.load_sets(self.session, request["sets"], request.get("upstream") or [])
         return {}
 
@@ -115,7 +116,7 @@ class Commands:
         }
 
     def measure(self, request: Request) -> dict[str, Any]:
-        """Timed calls of one pass in one regime; the last one's outputs on demand."""
+        """Timed calls of one pass in one regime; what one of them left is kept for ``kept``."""
         with self._begun(request) as (work, key):
             measured = self.session.meter.measure(
                 work,
@@ -126,9 +127,18 @@ class Commands:
                 switch_seconds=float(request.get("switch_seconds") or 0.0),
                 idle_seconds=_number(request, "idle_seconds", 0.1),
             )
-            dumped = self._dump(request, work, measured.last_set, measured.taken.last)
             measured.taken.last = None
-        return {**measured.to_fields(), "guards": self._timed_findings(), "dumped": dumped}
+        self._kept = None if measured.kept is None else (request, measured.kept)
+        return {**measured.to_fields(), "guards": self._timed_findings()}
+
+    def kept(self, request: Request) -> dict[str, Any]:
+        """Write what the call that was kept of the last measurement left."""
+        if self._kept is None:
+            raise Refusal("unsupported", "nothing_kept", "measure first; one call of it is kept")
+        (measured, kept), self._kept = self._kept, None
+        timed_pass = str(measured["pass"])
+        write_call(Path(str(request["out"])), timed_pass, kept.outputs, kept.gradients, measured)
+        return {"set": kept.set, "refresh": int(measured.get("refresh") or 0)}
 
     def block(self, request: Request) -> dict[str, Any]:
         """Calls back to back for the worker's own clock."""
@@ -174,8 +184,7 @@ class Commands:
 
     def free(self, request: Request) -> dict[str, Any]:
         """Give back device memory that is cached and not used."""
-        if self._guards is not None:
-            self._guards.forget()
+        self._let_go()
         checking.give_back(self.session.device)
         return {}
 
@@ -197,8 +206,7 @@ class Commands:
     @contextmanager
     def _begun(self, request: Request) -> Iterator[tuple[Work, str]]:
         """The work of a request, begun in its mode; what it raises becomes a refusal."""
-        if self._guards is not None:
-            self._guards.forget()  # outputs held keep autograd's graphs alive
+        self._let_go()
         timed_pass = str(request["pass"])
         key = f"{timed_pass}/{request.get('execution', 'eager')}"
         with as_refusal(timed_pass):
@@ -224,17 +232,14 @@ class Commands:
         graph_work: Work = kept[timed_pass]
         return graph_work
 
+    def _let_go(self) -> None:
+        """Of what earlier calls left: outputs that guards hold keep autograd's graphs alive."""
+        self._kept = None
+        if self._guards is not None:
+            self._guards.forget()
+
     def _timed_findings(self) -> list[dict[str, Any]]:
         return [] if self._guards is None else [one.to_json() for one in self._guards.timed()]
-
-    def _dump(self, request: Request, work: Work, index: int, result: Any) -> dict[str, int] | None:
-        """Write the last timed call's outputs."""
-        if not request.get("dump"):
-            return None
-        outputs, gradients = work.collect(index, result)
-        timed_pass = str(request["pass"])
-        write_call(Path(str(request["dump"])), timed_pass, outputs, gradients, request)
-        return {"set": index, "refresh": int(request.get("refresh") or 0)}
 
 
 def write_call(

@@ -32,6 +32,7 @@ class Functions:
     zero: Callable[[Any], Any]
     zeros_like: Callable[[Any], Any]
     detach: Callable[[Any], Any]
+    clone: Callable[[Any], Any]
     untouched: Callable[[], Any]
 
     def drop(self, leaf: Any) -> None:
@@ -63,5 +64,6 @@ def bind_gradients() -> Functions:
         zero=tensor.zero_,
         zeros_like=torch.zeros_like,
         detach=tensor.detach,
+        clone=tensor.clone,
         untouched=torch._C.DisableTorchFunction,
     )

@@ -42,7 +42,7 @@ class GraphWork:
     def __init__(self, work: Work, *, capture_anew: bool) -> None:
         self._work, self._anew = work, capture_anew
         self._captured: dict[int, Captured] = {}
-        self.count = work.count
+        self.count, self.reuses = work.count, True
 
     def begin(self, refresh: int) -> None:
         """See ``Work``; captures what is not captured yet."""

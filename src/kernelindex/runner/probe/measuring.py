@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kernelindex import stats
+from kernelindex.runner.probe.choosing import Choice, Kept, draw_unit
 from kernelindex.runner.probe.order import Order
 from kernelindex.runner.probe.telemetry import Sensors, Watch
 
@@ -66,7 +67,10 @@ class Warmed:
 
 @dataclass(slots=True)
 class Measured:
-    """Samples of one measurement; ``order`` is the set of each sample's last call."""
+    """Samples of one measurement; ``order`` is the set of each sample's last call.
+
+    ``kept`` is what one of those calls left.
+    """
 
     taken: Taken
     order: list[int]
@@ -74,7 +78,7 @@ class Measured:
     cycles: list[float] | None
     switch_calls: int
     pace: dict[str, Any]
-    last_set: int
+    kept: Kept | None
 
     def to_fields(self) -> dict[str, Any]:
         """The fields of the reply."""
@@ -101,6 +105,7 @@ class Meter:
     reset_cache: Callable[[], None] = lambda: None
     seed: Callable[[], int] = lambda: secrets.randbits(64)
     sleep: Callable[[float], None] = time.sleep
+    draw: Callable[[], float] = draw_unit
     paces: dict[tuple[str, bool], Any] = field(default_factory=dict)
 
     def warm(self, work: Work, key: str, regime: Regime, seconds: float, calls: int) -> Warmed:
@@ -126,7 +131,7 @@ class Meter:
         order = Order(work.count, self.seed())
         medians: list[float] = []
         while True:
-            taken = self._take(work, key, regime, size, order)
+            taken = self._take(work, key, regime, size, self._choice(work, order))
             done += size * taken.batch
             medians.append(stats.median(taken.samples_ns))
             elapsed = time.perf_counter() - begun
@@ -159,7 +164,8 @@ class Meter:
             calls = min(calls, BURST_SAMPLES)
             self.timer.synchronize()
             self.sleep(idle_seconds)
-        taken = self._take(work, key, regime, max(1, calls), order, limited(watch.look))
+        choice = self._choice(work, order)
+        taken = self._take(work, key, regime, max(1, calls), choice, limited(watch.look))
         watch.stop()
         self._adapt(key, regime, taken)
         sets = [order.at((at + 1) * taken.batch - 1) for at in range(len(taken.samples_ns))]
@@ -170,7 +176,7 @@ class Meter:
             cycles=_cycles(taken, watch),
             switch_calls=switched,
             pace=self._pace_facts(key, regime) | taken.gaps,
-            last_set=sets[-1],
+            kept=choice.kept,
         )
 
     def _switch(self, work: Work, key: str, regime: Regime, calls: int, seconds: float) -> int:
@@ -178,7 +184,7 @@ class Meter:
         done, size, begun = 0, max(1, min(3, calls)), time.perf_counter()
         order = Order(work.count, self.seed())
         while done < calls or time.perf_counter() - begun < seconds:
-            taken = self._take(work, key, regime, size, order)
+            taken = self._take(work, key, regime, size, self._choice(work, order))
             done += size
             size = stretch_size(size, taken)
         return done
@@ -200,16 +206,21 @@ class Meter:
         key: str,
         regime: Regime,
         count: int,
-        order: Order,
+        choice: Choice,
         watch: Step | None = None,
     ) -> Taken:
         def ready(at: int) -> Step:
-            return work.ready(order.at(at))
+            return work.ready(choice.set_of(at))
 
         pace = self.paces.get((key, regime.cold))
         if pace is None:
             return self.timer.take(
-                count, ready, cold=regime.cold, watch=watch, worked=regime.worked
+                count,
+                ready,
+                cold=regime.cold,
+                watch=watch,
+                worked=regime.worked,
+                offer=choice.offer,
             )
         hold, lead = pace.hold_ns, pace.lead_ns
         if regime.load == "burst":  # a host that idled is slow: all of the burst is queued ahead
@@ -222,7 +233,11 @@ class Meter:
             lead_ns=lead,
             watch=watch,
             worked=regime.worked,
+            offer=choice.offer,
         )
+
+    def _choice(self, work: Work, order: Order) -> Choice:
+        return Choice(work, order.at, self.draw)
 
     def _find_pace(self, work: Work, key: str, regime: Regime) -> None:
         """Only a device has a queue to fill; of a host it is noted that there is none.

@@ -32,10 +32,11 @@ class Work(Protocol):
 
     ``begin`` refreshes contents and makes ready what every call needs (untimed); ``ready(set)``
     makes one call ready and returns it; ``end`` lets go of it all. ``mode`` is the context that
-    calls run in.
+    calls run in. ``reuses``: a call writes over what the one before on its set left.
     """
 
     count: int
+    reuses: bool
 
     def begin(self, refresh: int) -> None: ...
 
@@ -74,7 +75,7 @@ class PlainWork:
     ) -> None:
         self._function, self._sets, self._training = function, sets, training
         self._prepared = {} if training or prepared is None else prepared
-        self.count = len(sets.sets)
+        self.count, self.reuses = len(sets.sets), False
 
     def begin(self, refresh: int) -> None:
         """See ``Work``."""
@@ -126,7 +127,7 @@ class TorchWork:
         self._accumulate = accumulate
         self._forwards: dict[int, Any] = {}
         self._ends: dict[int, tuple[list[Any], list[Any]]] = {}
-        self.count = len(sets.sets)
+        self.count, self.reuses = len(sets.sets), accumulate
 
     def begin(self, refresh: int) -> None:
         """See ``Work``; for ``backward`` the forward of every set runs here.
@@ -219,7 +220,7 @@ class TorchWork:
 class FixedWork:
     """A piece of trusted work that has no inputs: the anchor and the sentinels."""
 
-    count = 1
+    count, reuses = 1, False
 
     def __init__(self, step: Step) -> None:
         self._step = step

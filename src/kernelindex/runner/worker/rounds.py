@@ -31,7 +31,6 @@ from kernelindex.stats import median
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from kernelindex.runner.worker.anchor import AnchorProbe
     from kernelindex.runner.worker.bench import Bench
@@ -122,14 +121,13 @@ class Rounds:
         self, member: Member, regime: Regime, before: Regime | None, *, check: bool
     ) -> None:
         timed = member.timed.setdefault(regime, Timed())
-        dump = member.process.place.out / "timed.kit" if check else None
         calls, refresh = self._draw_count(member, regime), self.random.below(_OFFSETS)
-        reply = self._request(member, regime, calls, refresh, dump, warm=is_warm(regime, before))
+        reply = self._request(member, regime, calls, refresh, warm=is_warm(regime, before))
         if reply is None:
             return
         refused = keep_times(self.bench, member, regime, timed, reply, calls)
-        if refused is None and note_guards(member, regime.timed_pass, reply) and dump:
-            self._judge_timed(member, regime, reply, dump)
+        if refused is None and note_guards(member, regime.timed_pass, reply) and check:
+            self._judge_timed(member, regime)
         if refused is not None:
             member.fail(regime.timed_pass, refused)
 
@@ -139,7 +137,6 @@ class Rounds:
         regime: Regime,
         calls: int,
         refresh: int,
-        dump: Path | None,
         *,
         warm: bool,
     ) -> Reply | None:
@@ -153,7 +150,6 @@ class Rounds:
             switch_calls=0 if warm else rules.switch_warmup_calls,
             switch_seconds=0.0 if warm else rules.switch_warmup_seconds,
             idle_seconds=rules.burst_idle_seconds,
-            dump=str(dump) if dump else None,
             **regime.fields(),
         )
 
@@ -169,29 +165,27 @@ class Rounds:
         wanted = max(1, round(rules.round_seconds * 1e9 / expected))
         return draw_calls(min(wanted, high), low, high, self.random)
 
-    def _judge_timed(self, member: Member, regime: Regime, reply: Reply, dump: Path) -> None:
-        """Judge the outputs of the last timed call."""
-        dumped = read_details(reply.fields.get("dumped"))
-        asked = self._asked(regime, dumped)
-        if asked is None:
-            if self._must_dump(regime):
-                member.fail(regime.timed_pass, malformed("dumped: wanted set and refresh"))
+    def _judge_timed(self, member: Member, regime: Regime) -> None:
+        """Judge what one of the calls just timed left; which one was drawn after it was made."""
+        path = member.process.place.out / "timed.kit"
+        reply = member.ask(regime.timed_pass, "kept", self.bench.timeout_s, out=str(path))
+        if reply is None:
             return
-        results = compare(self.judge, {member.id: str(dump)}, asked)
+        asked = self._asked(regime, reply)
+        if asked is None:
+            member.fail(regime.timed_pass, malformed("kept: wanted set and refresh"))
+            return
+        results = compare(self.judge, {member.id: str(path)}, asked)
         if self.judge.problem is None:
             wrong = note_result(member, asked, results.get(member.id), timed=True)
             journal_check(self.bench, asked, {member.id: wrong}, timed=True)
             if wrong is not None:
                 member.fail(regime.timed_pass, wrong)
         self.judge.ask("free")
-        remove_files([dump])
+        remove_files([path])
 
-    def _must_dump(self, regime: Regime) -> bool:
-        """A graph's buffers are its own."""
-        return regime.execution == "eager"
-
-    def _asked(self, regime: Regime, dumped: dict[str, Any]) -> Asked | None:
-        index, offset = dumped.get("set"), dumped.get("refresh")
+    def _asked(self, regime: Regime, reply: Reply) -> Asked | None:
+        index, offset = reply.fields.get("set"), reply.fields.get("refresh")
         if not isinstance(index, int) or not isinstance(offset, int):
             return None
         if not 0 <= index < self.bench.rules.rotation_sets or offset < 0:

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Step = Callable[[], object]
+Offer = Callable[[int, Any], None]
+
+
+def ignore(_call: int, _result: Any) -> None:
+    """Nothing of a call is wanted."""
 
 
 @dataclass(slots=True)
@@ -18,7 +23,7 @@ class Taken:
     ``filled``      calls whose start mark the device had not reached when they were wholly
                     queued, so that no gap of the host can be inside; None on a host timer
     ``timed_ns``    the host's wall clock round all of it
-    ``last``        what the last call returned
+    ``last``        what the last call returned, until the next is ready: freeing is not timed
     ``gaps``        what held the device before calls, as it travels (``timers.gaps``)
     """
 
@@ -38,6 +43,7 @@ class Timer(Protocol):
     then while the host only waits. ``hold_ns`` keeps a device busy before every call, and
     ``lead_ns`` more before the first, so that the host is ahead; a host timer needs neither.
     ``worked`` asks for work of a loaded card in place of spinning, where the plan's rule has it.
+    ``offer`` is told, untimed, of every sample's last call by its number, and what it returned.
     """
 
     name: str
@@ -53,6 +59,7 @@ class Timer(Protocol):
         lead_ns: float = 0.0,
         watch: Step | None = None,
         worked: bool = False,
+        offer: Offer = ignore,
     ) -> Taken:
         """Time ``count`` calls one by one."""
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kernelindex import stats
-from kernelindex.runner.probe.timers import Step, Taken
+from kernelindex.runner.probe.timers import Offer, Step, Taken, ignore
 from kernelindex.runner.probe.timers.driver import Driver
 from kernelindex.runner.probe.timers.gaps import (
     LEAST_CAPABILITY,
@@ -109,6 +109,7 @@ class CudaTimer:
         lead_ns: float = 0.0,
         watch: Step | None = None,
         worked: bool = False,
+        offer: Offer = ignore,
     ) -> Taken:
         """See ``Timer``."""
         *events, marks = self._events(count + 1)
@@ -124,6 +125,7 @@ class CudaTimer:
             if cold:
                 self.flush()
             self._one(step, start, end, taken)
+            offer(index, taken.last)
         self._wait(events[-1][1], watch)
         self.synchronize()
         taken.timed_ns = self._clock() - begun

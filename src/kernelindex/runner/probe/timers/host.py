@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.probe.host_cache import HostCache
-from kernelindex.runner.probe.timers import Step, Taken
+from kernelindex.runner.probe.timers import Offer, Step, Taken, ignore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +50,7 @@ class HostTimer:
         lead_ns: float = 0.0,
         watch: Step | None = None,
         worked: bool = False,
+        offer: Offer = ignore,
     ) -> Taken:
         """Time ``count`` samples; a sample of a short call in a hot cache is a mean of several."""
         taken = Taken()
@@ -63,6 +64,7 @@ class HostTimer:
             spent = self._one(steps, taken)
             taken.samples_ns.append(spent / taken.batch)
             taken.host_ns.append(spent)
+            offer((index + 1) * taken.batch - 1, taken.last)
             if watch is not None:
                 watch()
         taken.timed_ns = self._clock() - begun
