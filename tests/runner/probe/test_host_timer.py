@@ -66,12 +66,30 @@ def test_order_of_batched_calls_goes_through_all_sets() -> None:
     assert asked[1:] == list(range(20))  # one call before tells how long a call is
 
 
-def test_no_collection_of_garbage_inside_a_sample() -> None:
+def test_no_collection_of_garbage_from_the_first_sample_to_the_last() -> None:
     timer, _ = make_timer()
     seen: list[bool] = []
-    timer.take(3, lambda _: lambda: seen.append(gc.isenabled()), cold=True)
-    assert seen == [False] * 3
+    collected: list[str] = []
+
+    def ready(_: int):  # type: ignore[no-untyped-def]
+        seen.append(gc.isenabled())
+        return call
+
+    def call() -> None:
+        seen.append(gc.isenabled())
+        gc.enable()  # a candidate that wants collections between its calls
+        gc.callbacks.append(lambda phase, _: collected.append(phase))
+
+    before, threshold = list(gc.callbacks), gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        timer.take(3, ready, cold=True, offer=lambda *_: [[] for _ in range(50)] and None)
+    finally:
+        gc.set_threshold(*threshold)
+    assert seen == [False] * 6
+    assert collected == []
     assert gc.isenabled()
+    assert gc.callbacks == before
 
 
 def test_a_failing_call_leaves_collection_on() -> None:

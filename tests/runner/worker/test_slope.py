@@ -37,7 +37,7 @@ class Host:
 
 
 def verdict(host: Host, monkeypatch: pytest.MonkeyPatch, *, median_ns: float) -> str | None:
-    monkeypatch.setattr(audit, "_spent_ns", lambda _: int(host.spent_ns))
+    monkeypatch.setattr(audit, "spent_below", lambda _: int(host.spent_ns))
     process: Any = host
     member = Member(Candidate(id="a", entry="a:a", passes=("full",)), process, ("full",))
     member.median_ns["full"] = median_ns

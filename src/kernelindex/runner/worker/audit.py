@@ -83,9 +83,7 @@ def _mean_ns(member: Member, timed_pass: str, calls: int, timeout_s: float) -> f
     """
     calls = min(calls, _MEAN_CALLS)
     regime = Regime(timed_pass, "hot", "sustained", "eager").fields()
-    reply = member.ask(
-        timed_pass, "measure", timeout_s, calls=calls, refresh=0, dump=None, **regime
-    )
+    reply = member.ask(timed_pass, "measure", timeout_s, calls=calls, refresh=0, **regime)
     times = read_times(reply.fields.get("samples_ns"), calls) if reply else None
     return mean(sorted(times)[:-1] or times) if isinstance(times, list) else 0.0
 
@@ -103,15 +101,10 @@ def _slope_ns(
     blocks: dict[int, list[int]] = {calls: [], 2 * calls: []}
     for _ in range(_REPEATS):
         for count, kept in blocks.items():
-            before = _spent_ns(member) if on_host else 0
+            before = spent_below(member.process.pid) if on_host else 0
             reply = member.ask(timed_pass, "block", timeout_s, calls=count)
             if not isinstance(reply, Reply):
                 return None
-            kept.append(
-                min(reply.wall_ns, _spent_ns(member) - before) if on_host else reply.wall_ns
-            )
+            spent = spent_below(member.process.pid) - before if on_host else reply.wall_ns
+            kept.append(min(reply.wall_ns, spent))
     return (min(blocks[2 * calls]) - min(blocks[calls])) / calls
-
-
-def _spent_ns(member: Member) -> int:
-    return sum(spent_below(member.process.pid).values())

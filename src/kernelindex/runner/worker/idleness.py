@@ -2,6 +2,9 @@
 
 An honest candidate waits for its next request. One that burdens the others is seen by its own
 clock, which a busy machine does not disturb; the anchor after it shows only what is left.
+
+Processes that have ended count by those that waited for them, at the latest the first one of the
+candidate's namespace: else a relay of short-lived ones would never be seen.
 """
 
 from __future__ import annotations
@@ -14,22 +17,20 @@ from kernelindex.runner.channel import Refused
 from kernelindex.runner.worker import process_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kernelindex.runner.worker.members import Member
 
 _LEAST_CPU_NS = 100_000_000
 _LEAST_SHARE = 0.05
 _SCHEDULER_CLOCK = 2  # CPUCLOCK_SCHED of Linux: the clock of one process, in ns
 
-Spent = dict[int, int]
+_LOOKS = 5
 
 
 @dataclass(slots=True)
 class Idleness:
     """CPU and wall time between turns, by member."""
 
-    _left: dict[str, tuple[int, Spent]] = field(default_factory=dict)
+    _left: dict[str, tuple[int, int]] = field(default_factory=dict)
     cpu_ns: dict[str, int] = field(default_factory=dict)
     wall_ns: dict[str, int] = field(default_factory=dict)
 
@@ -43,8 +44,7 @@ class Idleness:
             return
         left_ns, before = self._left.pop(member.id)
         now = spent_below(member.process.pid)
-        grown = sum(cpu - before.get(pid, 0) for pid, cpu in now.items())
-        self.cpu_ns[member.id] = self.cpu_ns.get(member.id, 0) + grown
+        self.cpu_ns[member.id] = self.cpu_ns.get(member.id, 0) + max(0, now - before)
         waited = time.monotonic_ns() - left_ns
         self.wall_ns[member.id] = self.wall_ns.get(member.id, 0) + waited
 
@@ -57,16 +57,28 @@ class Idleness:
         return Refused("suspected_reward_hack", "slows_next", f"{text}turns; wanted none")
 
 
-def spent_below(pid: int) -> Spent:
-    """CPU time (ns) so far of a process and every process below it; ended ones are left out."""
-    found: Mapping[int, int | None] = {
-        one: _clock_ns(one) for one in process_table.descendants(process_table.read_table(), pid)
-    }
-    return {one: spent for one, spent in found.items() if spent is not None}
+def spent_below(pid: int) -> int:
+    """CPU time (ns) so far of a process and of every process that is or was below it.
+
+    A process that ends meanwhile would be missing now and appear later: then it is read again.
+    """
+    table = process_table.read_table()
+    for _ in range(_LOOKS):
+        rows = [table[one] for one in process_table.descendants(table, pid) if one in table]
+        spent = sum(_own_ns(row) + row.ended_ns for row in rows)
+        table = process_table.read_table()
+        if all(_same(row, table.get(row.pid)) for row in rows):
+            break
+    return spent
 
 
-def _clock_ns(pid: int) -> int | None:
+def _same(before: process_table.Row, after: process_table.Row | None) -> bool:
+    return after is not None and after.ended_ns == before.ended_ns
+
+
+def _own_ns(row: process_table.Row) -> int:
+    """By the process's clock, or by its ticks where that is gone."""
     try:
-        return time.clock_gettime_ns((~pid << 3) | _SCHEDULER_CLOCK)
+        return time.clock_gettime_ns((~row.pid << 3) | _SCHEDULER_CLOCK)
     except OSError:
-        return None
+        return row.spent_ns

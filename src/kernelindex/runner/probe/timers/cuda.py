@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kernelindex import stats
+from kernelindex.runner.probe.collector import Collector
 from kernelindex.runner.probe.timers import Offer, Step, Taken, ignore
 from kernelindex.runner.probe.timers.driver import Driver
 from kernelindex.runner.probe.timers.gaps import (
@@ -76,6 +77,7 @@ class CudaTimer:
         self.driver, self.stream, self.flush, self.flush_ns = driver, stream, flush, flush_ns
         self._pool: list[tuple[Any, Any]] = []
         self._clock, self._sleep = clock, sleep
+        self.collector = Collector(stops=False)
         self.filler: Filler | None = None
         self._products: Sequence[tuple[int, Step]] = ()
         self.why_spun = ""
@@ -118,14 +120,16 @@ class CudaTimer:
         marked = count - 1 if each.pieces else 0  # the last shows the clocks at their lowest
         taken = Taken(filled=0, gaps=self._describe(filler, first, each))
         begun = self._clock()
-        for index, (start, end) in enumerate(events):
-            step = ready(index)
-            taken.last = None
-            self._hold(each if index else first, marks if index == marked else None)
-            if cold:
-                self.flush()
-            self._one(step, start, end, taken)
-            offer(index, taken.last)
+        with self.collector.quieted():
+            for index, (start, end) in enumerate(events):
+                self.collector.quiet()
+                step = ready(index)
+                taken.last = None
+                self._hold(each if index else first, marks if index == marked else None)
+                if cold:
+                    self.flush()
+                self._one(step, start, end, taken)
+                offer(index, taken.last)
         self._wait(events[-1][1], watch)
         self.synchronize()
         taken.timed_ns = self._clock() - begun

@@ -1,0 +1,111 @@
+"""CPU time of a candidate's processes between its turns, those that have ended among them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kernelindex.runner.worker.idleness import Idleness, spent_below
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+BURN = """
+import os, sys, time
+def burn(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+"""
+
+CHILDREN = """
+def work():
+    for _ in range(6):
+        if os.fork() == 0:
+            burn(0.05)
+            os._exit(0)
+        os.wait()
+"""
+
+# Each process starts the next one and ends; who adopts them waits for them, as the first process
+# of a namespace does.
+RELAY = """
+import ctypes
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+def work():
+    if os.fork() == 0:
+        for _ in range(6):
+            burn(0.05)
+            if os.fork():
+                os._exit(0)
+        os._exit(0)
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        pass
+"""
+
+LOOP = """
+for line in sys.stdin:
+    work()
+    print("done", flush=True)
+"""
+
+
+@contextmanager
+def candidate(program: str) -> Iterator[Any]:
+    """A process that works for 0.3 s of CPU time in children whenever it is told to."""
+    command = [sys.executable, "-c", BURN + program + LOOP]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        yield process
+        process.kill()
+
+
+def work(process: Any) -> None:
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "done\n"
+
+
+@pytest.mark.parametrize("program", [CHILDREN, RELAY])
+def test_processes_that_ended_count(program: str) -> None:
+    with candidate(program) as process:
+        work(process)
+        before = spent_below(process.pid)
+        work(process)
+        grown = spent_below(process.pid) - before
+    assert 0.2e9 < grown < 0.9e9
+
+
+def test_a_relay_between_turns_is_refused() -> None:
+    idleness, waited = Idleness(), time.monotonic()
+    with candidate(RELAY) as process:
+        member: Any = SimpleNamespace(id="m", process=process)
+        idleness.leave(member)
+        work(process)
+        idleness.enter(member)
+        assert time.monotonic() - waited < 5, "else a twentieth of the time is more than was spent"
+        refused = idleness.verdict(member)
+    assert refused is not None
+    assert refused.code == "slows_next"
+
+
+def test_an_honest_process_whose_children_end_between_turns_is_not_accused() -> None:
+    idleness = Idleness()
+    with candidate(CHILDREN) as process:
+        member: Any = SimpleNamespace(id="m", process=process)
+        for _ in range(3):
+            work(process)
+            idleness.leave(member)
+            time.sleep(0.05)
+            idleness.enter(member)
+        assert idleness.verdict(member) is None
+        assert idleness.cpu_ns["m"] < 0.03e9
