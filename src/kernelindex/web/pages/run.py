@@ -11,7 +11,7 @@ from kernelindex.errors import NotFoundError
 from kernelindex.ids import is_digest, parse_prefix
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.numbers import scale_for
-from kernelindex.resolve.recipes import import_line, install_line, rerun_line
+from kernelindex.resolve.recipes import Usage, rerun_line, usage_of
 from kernelindex.resolve.show import build_dossier
 from kernelindex.web import paths
 from kernelindex.web.charts.figure import Figure, samples_figure
@@ -95,8 +95,7 @@ class RunPage(Page):
         metadata=told("the canonical manifest, indented; empty where it has a page of its own")
     )
     bibtex: str = field(metadata=told("the citation as BibTeX"))
-    install: str | None = field(metadata=told("the line that installs what ran, if stated"))
-    imports: str | None = field(metadata=told("the line that imports what ran, if stated"))
+    usage: Usage = field(metadata=told("how what ran is installed and imported, or why not"))
     rerun: str | None = field(metadata=told("the line that repeats the run, if possible here"))
     aliases: tuple[str, ...] = field(metadata=told("ids from elsewhere, each digest once"))
     references: tuple[str, ...] = field(metadata=told("addresses that the run's editor gave"))
@@ -143,8 +142,7 @@ def build_page(run: RunDossier, remarks: Remarks, strips: Figure | None) -> RunP
         ),
         manifest=manifest if len(manifest) <= MOST_MANIFEST else "",
         bibtex=bibtex(run, permalink),
-        install=(install := install_line(implementation)),
-        imports=import_line(implementation) if install else None,
+        usage=usage_of(implementation, restated=run.implementation.restated),
         rerun=rerun_line(run.identity.run),
         aliases=_aliases(run.identity.aliases),
         references=_references(run),
