@@ -28,7 +28,7 @@ def test_the_table_of_the_record_fits_80_columns(terminal: Terminal) -> None:
     assert outcome.status == 0
     assert max(map(len, outcome.out.splitlines())) <= 80
     lines = [line.split() for line in outcome.out.splitlines()]
-    assert ["1", "Liger", "·", "line", "·", "0.7.0", "5.75", "1x", "215", "22", "reported"] in lines
+    assert ["1", "Liger", "·", "line", "·", "0.7.0", "5.75", "1.0x"] in [line[:8] for line in lines]
     assert "all rows: single sample" in outcome.out
     assert "doubts of 1: harness work in timed region" in outcome.out
 
@@ -46,9 +46,9 @@ def test_numbers_stand_below_each_other_on_the_decimal(terminal: Terminal) -> No
     outcome = terminal.ki("resolve", *WORDS, catalog=record_catalog())
     first, second = (
         next(line for line in outcome.out.splitlines() if text in line)
-        for text in ("0.7.0  ", "64.0 ")
+        for text in ("0.7.0  ", "63.96 ")
     )
-    assert first.index("5.75") + 1 == second.index("64.0") + 2
+    assert first.index("5.75") + 1 == second.index("63.96") + 2
 
 
 def test_json_is_the_answer_with_the_documented_keys(terminal: Terminal) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 from kernelindex.resolve import ask_text
 from kernelindex.resolve.deployable_words import deployable_words
 from kernelindex.resolve.group_words import (
-    ahead_words,
-    interval_of_leader,
+    leader_intervals,
     leader_name,
+    leader_values,
+    leads_ahead,
     level_of_leader,
     open_words,
     place_words,
-    value_words,
 )
 from kernelindex.resolve.query import to_query
 from kernelindex.resolve.use import read_use
@@ -154,22 +154,28 @@ def _groups(cohorts: Sequence[Cohort]) -> tuple[GroupView, ...]:
 
 
 def _overview(cohorts: Sequence[Cohort]) -> tuple[OverviewRow, ...]:
-    ahead = align([ahead_words(cohort) for cohort in cohorts])
+    columns = zip(
+        cohorts,
+        open_words(cohorts),
+        place_words(cohorts),
+        leader_values(cohorts),
+        leader_intervals(cohorts),
+        align(leads_ahead(cohorts)),
+        strict=True,
+    )
     return tuple(
         OverviewRow(
             words=words,
             place=place,
             href=paths.cohort(cohort.key),
             leader=leader_name(cohort),
-            value=value_words(cohort),
-            interval=interval_of_leader(cohort),
+            value=value,
+            interval=interval,
             level=level_of_leader(cohort),
             ahead=lead,
             count=cohort.entry_count,
         )
-        for cohort, words, place, lead in zip(
-            cohorts, open_words(cohorts), place_words(cohorts), ahead, strict=True
-        )
+        for cohort, words, place, value, interval, lead in columns
     )
 
 

@@ -9,6 +9,7 @@ import orjson
 
 from kernelindex.errors import NotFoundError
 from kernelindex.ids import is_digest, parse_prefix
+from kernelindex.resolve.columns import Stored, show_with_units
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.numbers import scale_for
 from kernelindex.resolve.recipes import Usage, rerun_line, usage_of
@@ -210,17 +211,18 @@ def _compare(run: RunDossier) -> str:
 
 def _measurements(found: tuple[dict[str, Any], ...]) -> tuple[Measurement, ...]:
     plain = [one for one in found if isinstance(one.get("value"), int | float)]
-    scales = [scale_for([one["value"]], str(one.get("unit", ""))) for one in plain]
-    numbers = align([scale.show(one["value"]) for scale, one in zip(scales, plain, strict=True)])
+    stored = [Stored(one["value"], str(one.get("unit", ""))) for one in plain]
+    told = [text.partition(" ") for text in show_with_units(stored)]
+    numbers = align([number for number, *_ in told])
     return tuple(
         Measurement(
             metric=str(one.get("metric", "")).replace("_", " "),
             statistic=str(one.get("statistic", "")),
             value=number,
-            unit=scale.unit,
+            unit=unit,
             exact=exact(one["value"], str(one.get("unit", ""))),
         )
-        for one, scale, number in zip(plain, scales, numbers, strict=True)
+        for one, number, (*_, unit) in zip(plain, numbers, told, strict=True)
     )
 
 
