@@ -14,11 +14,12 @@ from kernelindex.resolve.columns import (
     stored_of,
 )
 from kernelindex.resolve.regime import differing_words, timing_of
+from kernelindex.resolve.row_words import range_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kernelindex.resolve.answer import Cohort, CohortHead, Entry
+    from kernelindex.resolve.answer import Answer, Cohort, CohortHead, Entry
     from kernelindex.resolve.columns import Stored
 
 
@@ -85,6 +86,19 @@ def place_words(cohorts: Sequence[CohortHead]) -> list[str]:
     ]
 
 
+def unmet_groups(answer: Answer) -> str:
+    """How many groups have nothing that meets the question's conditions; empty where none."""
+    count = answer.cohorts_not_met
+    if count < 2:
+        return "1 more group fits, but nothing in it meets the conditions" if count else ""
+    return f"{count} more groups fit, but nothing in them meets the conditions"
+
+
+def lead_heading(cohorts: Sequence[Cohort]) -> str:
+    """What the first entries shown are: a question's conditions may leave the leaders out."""
+    return "first of those" if any(one.entries_not_met for one in cohorts) else "leads"
+
+
 def leader_name(cohort: Cohort) -> str:
     """The name of who leads alone, or of the first and how many more are unbeaten."""
     if not cohort.entries:
@@ -92,6 +106,9 @@ def leader_name(cohort: Cohort) -> str:
     name = cohort.entries[0].implementation.title
     if cohort.only_result:
         return f"{name} (only result)"
+    rank = cohort.entries[0].rank
+    if rank is not None and rank.low > 1:
+        return f"{name} (ranks {range_words(rank)})"
     rivals = len(cohort.unbeaten) - 1
     first = [one for one in cohort.entries if one.key in cohort.unbeaten]
     if rivals > 0 and len(first) > rivals and len({one.implementation.line for one in first}) == 1:
@@ -126,7 +143,7 @@ def leads_ahead(cohorts: Sequence[Cohort]) -> list[str]:
 
 def _ahead(cohort: Cohort) -> float | None:
     behind = next((one for one in cohort.entries if _is_behind(one)), None)
-    if behind is None or not behind.ratio_to_leader:
+    if behind is None or not behind.ratio_to_leader or cohort.entries[0].position != 1:
         return None
     ratio = behind.ratio_to_leader
     return ratio if ratio >= 1 else 1 / ratio

@@ -20,7 +20,7 @@ from kernelindex.resolve.columns import (
 )
 from kernelindex.resolve.numbers import half_of, signed_time
 from kernelindex.resolve.regime import regime_parts
-from kernelindex.resolve.wording import short_revision
+from kernelindex.resolve.wording import rank_span, short_revision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,7 +58,19 @@ def rank_words(entry: Entry, entries: Sequence[Entry]) -> str:
 
 def range_words(rank: Range) -> str:
     """``2``, or ``1-3`` where it is not resolved."""
-    return str(rank.low) if rank.low == rank.high else f"{rank.low}-{rank.high}"
+    return rank_span(rank.low, rank.high)
+
+
+def unmet_words(cohort: Cohort) -> str:
+    """How many entries a question's conditions leave out, and what ranks are among."""
+    if not cohort.entries_not_met:
+        return ""
+    count = cohort.entries_not_met
+    verb = "does" if count == 1 else "do"
+    return (
+        f"{count:,} more {verb} not meet the conditions asked for;"
+        f" ranks and ratios are among all {cohort.entry_count:,}"
+    )
 
 
 def path_words(ran: ImplementationRef, revision: str) -> tuple[str, ...]:

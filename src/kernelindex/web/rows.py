@@ -18,6 +18,7 @@ from kernelindex.resolve.row_words import (
     path_words,
     rank_words,
     shared_words,
+    unmet_words,
 )
 from kernelindex.web import paths
 from kernelindex.web.charts.words import rest_words
@@ -103,7 +104,11 @@ def build_rows(cohort: Cohort, *, this_run: str | None = None, most: int = 50) -
 
 
 def _rest(cohort: Cohort, rows: Sequence[Row]) -> str:
-    left_out = cohort.entry_count - len(rows)
+    """Who is not shown: those beyond the rows, and those that a question left out."""
+    left_out = len(cohort.entries) - len(rows) + cohort.entries_left_out
+    if cohort.entries_not_met:
+        more = [f"and {left_out:,} more that meet them"] if left_out > 0 else []
+        return "; ".join([*more, unmet_words(cohort)])
     unbeaten = len(cohort.unbeaten) - sum(row.first for row in rows)
     return rest_words(left_out, max(0, unbeaten)) if left_out > 0 else ""
 

@@ -17,6 +17,7 @@ from kernelindex.resolve.row_words import (
     rank_words,
     setting_words,
     shared_words,
+    unmet_words,
 )
 
 if TYPE_CHECKING:
@@ -46,9 +47,11 @@ def print_cohort(
     console.print(entry_table(cohort, shown, wide=wide))
     if not wide:
         _print_doubts_below(console, cohort, shown)
-    left = cohort.entry_count - len(shown)
+    left = len(cohort.entries) - len(shown) + cohort.entries_left_out
     if left > 0:
         console.print(f"and {left} more behind these", style="dim")
+    if cohort.entries_not_met:
+        console.print(unmet_words(cohort), style="dim")
 
 
 def cohort_title(cohort: Cohort) -> str:

@@ -8,6 +8,7 @@ from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.resolve.columns import show_digits
 from kernelindex.resolve.group_words import (
+    lead_heading,
     leader_intervals,
     leader_name,
     leader_values,
@@ -31,7 +32,7 @@ def overview_table(cohorts: Sequence[Cohort], *, wide: bool) -> Table:
     columns = (
         Column("workload", flexible=True),
         Column("on", flexible=True),
-        Column("leads", flexible=True),
+        Column(lead_heading(cohorts), flexible=True),
         Column("value", "right"),
         Column("95 % interval", "right"),
         Column("ahead", "right"),
