@@ -112,10 +112,13 @@ def format_flops(value: float, digits: int = 4, *, per_second: bool = False) -> 
 
 def format_ratio(value: float) -> str:
     """A ratio for people: ``1.003×``, ``1.18×``, ``11.1×``, ``250×``."""
-    for below, decimals in ((1.1, 3), (10.0, 2), (100.0, 1)):
-        if round(value, decimals) < below:
-            return f"{value:.{decimals}f}×"
-    return f"{value:,.0f}×"
+    return f"{value:,.{ratio_decimals(value)}f}×"
+
+
+def ratio_decimals(value: float) -> int:
+    """Decimals of a ratio for people: the closer to 1, the more."""
+    steps = ((1.1, 3), (10.0, 2), (100.0, 1))
+    return next((decimals for below, decimals in steps if round(value, decimals) < below), 0)
 
 
 def format_percent(fraction: float, digits: int = 2) -> str:

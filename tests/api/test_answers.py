@@ -15,6 +15,7 @@ from kernelindex.api.routes import ENDPOINTS
 from kernelindex.catalog import Catalog
 from kernelindex.cli.main import main
 from tests.api.factories import BASE
+from tests.support import shipped
 
 EMPTY = ("/exports/{ident}", "/artifacts/{ident}")
 
@@ -62,6 +63,27 @@ def test_a_structured_question_is_answered_as_by_ki(
     printed = printed_by_ki(capsys, starter, "resolve", "--request", str(file))
     assert as_printed(answer.content) == printed
     assert answer.json()["match"] == "exact"
+
+
+def test_a_least_level_leaves_out_rows_and_counts_them_however_it_is_asked_for() -> None:
+    site = shipped.client()
+    words = "fused-moe tokens=8192 experts=64 k=8 bf16 gpu:H200 pass:forward"
+    asked = site.get(f"{BASE}/resolve/kernel", params={"q": f"{words} evidence:verified"}).json()
+    question = {
+        "operation": "fused-moe",
+        "axes": {"tokens": 8192, "experts": 64, "k": 8},
+        "dtypes": ["bf16"],
+        "hardware": "H200",
+        "pass": "forward",
+        "policy": {"minimum_evidence": "verified"},
+    }
+    assert site.post(f"{BASE}/resolve/kernel", json=question).json() == asked
+    rows = [entry for cohort in asked["cohorts"] for entry in cohort["entries"]]
+    assert {entry["evidence"] for entry in rows} == {"verified"}
+    assert (len(rows), asked["cohorts_not_met"]) == (22, 2)
+    counted = {one["text"]: one["runs"] for one in asked["excluded_counts"]}
+    assert counted["evidence is reported; verified was asked for"] == 7
+    assert rows[0]["run"]["primary"]["value"] == 1040224.0
 
 
 def test_the_workload_of_record(client: TestClient) -> None:

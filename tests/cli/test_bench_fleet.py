@@ -41,7 +41,8 @@ class Cluster:
                 yield Failed(task=task.id, text="node lost 4 times")
             else:
                 made = make_batch(folder / task.id, task.plan)
-                yield Finished(task=task.id, folder=made, where="node-1")
+                said = (f"{task.id} of an earlier start was set aside",)
+                yield Finished(task=task.id, folder=made, where="node-1", said=said)
 
 
 @pytest.fixture
@@ -56,6 +57,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
 def test_every_point_is_a_batch_and_all_are_published(terminal: Terminal, cluster: Cluster) -> None:
     done = terminal.ki(*SWEEP, *ON_RAY, "--approve", "ada")
     assert done.status == 0, done.err
+    assert "00002 of an earlier start was set aside" in done.err
     assert [task.id for task in cluster.seen] == ["00003", "00002", "00001"]
     assert [task.plan.points[0].axes["tokens"] for task in cluster.seen] == [1024, 512, 256]
     assert all(len(task.plan.points) == 1 for task in cluster.seen)

@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from kernelindex.policy.deployability import LABELS, UNKNOWN, Checklist, checklist
+from kernelindex.policy.deployability import (
+    LABELS,
+    UNKNOWN,
+    Checklist,
+    checklist,
+    install_gap,
+    is_in_script,
+)
 
 COMPLETE: dict[str, Any] = {
     "projectRevision": {"repository": "https://example.org/r", "commit": "a" * 40},
@@ -79,8 +86,23 @@ def test_licences_that_help_nobody(licensing: dict[str, str], text: str) -> None
 
 
 def test_a_copy_in_a_benchmark_cannot_be_installed() -> None:
-    found = checklist(COMPLETE, architecture="sm_90", restated=True)
+    found = checklist(COMPLETE | {"buildVariants": []}, architecture="sm_90", restated=True)
     assert found.why_not == ("exists only as a copy inside a benchmark script",)
+
+
+def test_a_copy_that_a_recipe_installs_is_like_any_other() -> None:
+    assert checklist(COMPLETE, architecture="sm_90", restated=True).deployable
+    assert not is_in_script(COMPLETE, restated=True)
+
+
+def test_a_copy_in_a_package_whose_source_nothing_pins_lies_in_no_script() -> None:
+    spec = COMPLETE | {
+        "buildVariants": [],
+        "projectRevision": {"repository": "https://github.com/kernelindex/kernelindex"},
+        "callable": {"path": "src/kernelindex/runner/operations/moe_mlp/expert_loops.py"},
+    }
+    assert install_gap(spec, restated=True) == "no install recipe"
+    assert not is_in_script(spec, restated=True)
 
 
 def test_nothing_known_is_not_deployable() -> None:

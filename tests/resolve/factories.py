@@ -237,6 +237,11 @@ class FakeCatalog:
             if row.key in set(cohort_keys)
         }
 
+    def documents(self, digests: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """None is stored, so no licence is stated."""
+        self.reads.append("documents")
+        return {}
+
     def facts(self, digests: Iterable[str]) -> dict[str, RunFacts]:
         """None are known, so no number is judged by another."""
         self.reads.append("facts")

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kernelindex.catalog.rows import CohortRow, ExcludedRow, SearchHit
@@ -176,54 +174,6 @@ def test_a_pass_is_not_called_unmeasured_where_more_fits_than_was_read() -> None
     block = next(block for block in answer.blocks if block.timed_pass == "forward")
     assert block.measured is None
     assert block.text == "forward: not among the groups that were read"
-
-
-@pytest.mark.parametrize(
-    ("asked", "first"),
-    [
-        ("evidence:verified", "No entry shown here meets evidence:verified."),
-        ("framework:liger", "No entry shown here meets framework:liger."),
-        ("installable:yes", "No entry shown here meets installable:yes."),
-        (
-            "license:MIT evidence:verified",
-            "No entry shown here meets license:MIT evidence:verified.",
-        ),
-    ],
-)
-def test_the_summary_says_first_whether_the_conditions_are_met(asked: str, first: str) -> None:
-    answer = ask_text(record_catalog(), f"{RECORD_QUERY} {asked}")
-    assert answer.summary.startswith(f"{first} Of all entries: Liger leads")
-
-
-def test_the_summary_names_the_best_that_meets_the_conditions() -> None:
-    row, entries = pair("moe")
-    better = [entries[0], replace(entries[1], evidence="verified")]
-    answer = ask_text(FakeCatalog([(row, better)]), f"{RECORD_QUERY} evidence:verified")
-    assert answer.summary.startswith(
-        "Best that meets evidence:verified: H100 SXM 80GB backward: a copy of the Transformers loop"
-    )
-
-
-def test_a_condition_is_looked_for_beyond_the_entries_shown() -> None:
-    row = cohort_row(entry_count=80)
-    rows = [
-        entry_row(row, f"n{place}", position=place, rank_low=place, rank_high=place)
-        for place in range(1, 81)
-    ]
-    rows[69] = replace(rows[69], evidence="verified")
-    answer = ask_text(FakeCatalog([(row, rows)]), f"{RECORD_QUERY} evidence:verified")
-    assert len(answer.cohorts[0].entries) == 50
-    assert answer.best.reported.picks[0].runs == (rows[69].run_digest,)
-
-
-def test_policy_excludes_with_reasons_and_leaves_ranks_alone() -> None:
-    answer = ask_text(record_catalog(), RECORD_QUERY + " evidence:verified installable:yes")
-    assert [reason.code for reason in answer.excluded[0].reasons] == [
-        "evidence_below_minimum",
-        "not_installable",
-    ]
-    assert answer.cohorts[0].entries[0].rank.high == 1
-    assert answer.best.reported.picks == ()
 
 
 def failed_run(row: CohortRow) -> ExcludedRow:

@@ -79,6 +79,16 @@ def test_a_broken_journal_is_not_taken_up(tmp_path) -> None:
         Journal(tmp_path)
 
 
+def test_a_broken_journal_keeps_its_torn_line(tmp_path) -> None:
+    written(tmp_path)
+    broken = b"".join(lines(tmp_path)[1:]) + b'{"line":5,"prev'
+    (tmp_path / JOURNAL).write_bytes(broken)
+
+    with pytest.raises(ValueError, match="start a new batch folder"):
+        Journal(tmp_path)
+    assert (tmp_path / JOURNAL).read_bytes() == broken
+
+
 def test_compressed_json_is_the_same_bytes_each_time(tmp_path) -> None:
     for name in ("a.json.gz", "b.json.gz"):
         write_json(tmp_path / name, {"b": [1.5], "a": "µ"})

@@ -7,8 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.support import shipped
 from tests.support.html import Document
 from tests.support.site import RECORD, client, record, record_runs
+
+LEVELS = ("reported", "reproducible", "verified", "replicated")
 
 
 def ask(question: str, status: int = 200) -> Document:
@@ -42,8 +45,8 @@ def test_rows_carry_value_ratio_limit_level_and_doubts(page: Document) -> None:
     rows = [" ".join(one.text.split()) for one in page.find("tr")]
     (first,) = [row for row in rows if row.startswith("1 Liger fused MoE")]
     (second,) = [row for row in rows if row.startswith("2 Loop over experts")]
-    assert "0.7.0 5.75 1x 215 22" in first
-    assert "0.7.0 64.0 11.1x 19.3 2.0" in second
+    assert "0.7.0 5.75 1.0x 215.1 21.7" in first
+    assert "0.7.0 63.96 11.1x 19.3 2.0" in second
     assert second.endswith("reported restated implementation")
 
 
@@ -126,3 +129,42 @@ def test_the_line_for_a_shell_runs_nothing_of_the_question(question: str, line: 
     (shown,) = [one.text for one in Document(answer.text).find("pre") if "resolve" in one.text]
     assert shown.strip() == line
     assert shlex.split(shown)[2:][-len(question.split()) :] == question.split()
+
+
+FORWARD = (
+    "fused-moe tokens=8192 hidden=2048 intermediate=768 experts=64 k=8 bf16 gpu:H200 pass:forward"
+)
+
+
+def conditioned(condition: str) -> Document:
+    answer = shipped.client().get("/answer", params={"q": f"{FORWARD} {condition}"})
+    assert answer.status_code == 200
+    return Document(answer.text)
+
+
+def test_every_row_has_the_level_asked_for_and_the_rest_is_counted() -> None:
+    page = conditioned("evidence:verified")
+    levels = [one.text for one in page.find("td") if one.text in LEVELS]
+    assert len(levels) > 10
+    assert set(levels) == {"verified"}
+    assert (
+        "Left out: 7 runs below verified; ranks and ratios are as among all entries." in page.text
+    )
+    assert "2 more groups fit, but nothing in them meets the conditions" in page.text
+
+
+def test_ranks_stay_where_the_leader_is_left_out() -> None:
+    page = conditioned("framework:sonic-moe")
+    rows = [" ".join(one.text.split()) for one in page.find("tr")]
+    assert any(row.startswith("4 SonicMoE") for row in rows)
+    assert not any("KernelIndex moe_mlp" in row.partition("was asked for")[0] for row in rows[:8])
+    said = "7 more do not meet the conditions asked for; ranks and ratios are among all 8"
+    assert said in page.text
+    assert page.find("figure") == []
+
+
+def test_a_level_that_nothing_has_is_said_and_what_to_ask_instead() -> None:
+    page = conditioned("evidence:replicated")
+    assert "Measured, but nothing meets the conditions" in page.text
+    assert "Left out: 29 runs below replicated." in page.text
+    assert "without conditions, with the 29 runs that do not meet them" in page.text

@@ -63,6 +63,11 @@ A question is a text query or a JSON request:
 for by leaving `hardware` out), `ambiguous` when several fit that are not ranked together,
 `nearest` when none fits but some are near, `none` when nothing is near or the question is
 refused; `problems` then says why.
+
+`policy` and `framework` are conditions on an entry. What lacks one is among no results of the
+answer; how many there are and why is in `excluded_counts`, `entries_not_met` and
+`cohorts_not_met`. Ranks and ratios stay as among all entries, and `match` speaks of the workload
+alone: an exact one of which nothing meets the conditions has no cohorts.
 """
 
 

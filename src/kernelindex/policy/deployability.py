@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.policy.facts import UNSTATED
 from kernelindex.policy.licensing import describe_terms, read_licensing
 from kernelindex.registry.licences import resolve_licence
-from kernelindex.registry.recipes import build_variants
+from kernelindex.registry.recipes import build_variants, find_recipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +65,8 @@ def checklist(
 ) -> Checklist:
     """Check the ``spec`` of an ImplementationRevision for use on ``architecture``.
 
-    ``restated`` implementations are copies inside a benchmark, so nothing installs them.
+    ``restated`` implementations are copies of another project's code: most lie inside a
+    benchmark script, which nothing installs; one that a recipe installs is like any other.
     ``checked`` says whether a passed run on this architecture asserted its correctness;
     None where there is no such run.
     """
@@ -124,13 +125,27 @@ def _not_concluded(declared: str | None) -> str:
     return "no licence is stated" if match.state == "not_stated" else "licence unclear"
 
 
+def is_in_script(spec: Mapping[str, Any], *, restated: bool) -> bool:
+    """Whether an implementation is a copy that lies in no package which can be installed."""
+    revision, path = spec.get("projectRevision", {}), spec.get("callable", {}).get("path")
+    packaged = build_variants(spec) or find_recipe(revision.get("repository"), path)
+    return restated and not packaged
+
+
+def install_gap(spec: Mapping[str, Any], *, restated: bool) -> str | None:
+    """Why nothing installs an implementation, in words; None where a recipe does."""
+    if build_variants(spec):
+        return None
+    if is_in_script(spec, restated=restated):
+        return "exists only as a copy inside a benchmark script"
+    return "no install recipe"
+
+
 def _install(spec: Mapping[str, Any], *, restated: bool) -> Item:
-    if restated:
-        text = "exists only as a copy inside a benchmark script"
-        return Item(code="install", met=False, text=text)
+    gap = install_gap(spec, restated=restated)
+    if gap is not None:
+        return Item(code="install", met=False, text=gap)
     variants = build_variants(spec)
-    if not variants:
-        return Item(code="install", met=False, text="no install recipe")
     kinds = ", ".join(sorted({variant["install"]["kind"] for variant in variants}))
     if not spec.get("buildVariants"):
         kinds += " from its repository; the digest of its source pins it"

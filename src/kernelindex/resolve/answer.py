@@ -238,6 +238,11 @@ class Cohort(CohortHead):
     shared_doubts: tuple[DoubtRef, ...] = Field((), description="doubts every entry has")
     entries: tuple[Entry, ...] = Field(description="entries in rank order")
     entries_left_out: int = Field(0, description="entries not shown, all behind the shown ones")
+    entries_not_met: int = Field(
+        0,
+        description="entries that the question's conditions leave out; ranks and ratios are"
+        " among these too",
+    )
 
 
 class Block(Part):
@@ -388,6 +393,9 @@ class Answer(Part):
     suggestions: tuple[Suggestion, ...] = Field((), description="other questions worth asking")
     cohorts: tuple[Cohort, ...] = Field((), description="ranked groups that answer the question")
     cohorts_left_out: int = Field(0, description="further groups that fit, not shown")
+    cohorts_not_met: int = Field(
+        0, description="groups that fit, of which no entry meets the question's conditions"
+    )
     blocks: tuple[Block, ...] = Field((), description="passes, when none was asked for")
     best: Best = Field(description="best reported, verified and deployable")
     nearest: tuple[NearMiss, ...] = Field((), description="near misses, nearest first")

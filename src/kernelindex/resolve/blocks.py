@@ -47,18 +47,21 @@ def _block(
     entries: Mapping[str, Sequence[EntryRow]],
 ) -> Block:
     own = [row for row in shown if row.timed_pass == name]
-    measured = True if own else False if findings.read_all else None
+    unmet = any(row.timed_pass == name for row in findings.unmet)
+    measured = True if own or unmet else False if findings.read_all else None
     return Block(
         kind=_KINDS[name],
         timed_pass=name,
         cohorts=tuple(row.key for row in own),
         measured=measured,
-        text=_text(name, own, entries) if own else f"{name}: {_absent(findings)}",
+        text=_text(name, own, entries) if own else f"{name}: {_absent(findings, unmet=unmet)}",
     )
 
 
-def _absent(findings: Findings) -> str:
+def _absent(findings: Findings, *, unmet: bool) -> str:
     """Why no group of a pass is shown."""
+    if unmet:
+        return "nothing that meets the conditions"
     return "not measured here" if findings.read_all else "not among the groups that were read"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernelindex.resolve.numbers import significant
+from kernelindex.resolve.columns import show_digits
 from kernelindex.resolve.wording import short_revision
 
 if TYPE_CHECKING:
@@ -58,17 +58,29 @@ def _told(run: RunLine, *, with_hardware: bool) -> list[str]:
     return [*filter(None, parts), *([run.hardware] if with_hardware else [])]
 
 
-def pair_numbers(pair: PairVerdict) -> PairNumbers | None:
-    """The numbers of a verdict that samples gave; none where no samples were compared."""
+def pair_numbers(pairs: Sequence[PairVerdict]) -> list[PairNumbers | None]:
+    """The numbers of verdicts, column by column; none where no samples were compared."""
+    numbers = [one if _is_measured(one) else None for one in pairs]
+    ratios = show_digits([one.ratio if one else None for one in numbers], 4)
+    ends = [end for one in numbers for end in ((one.low, one.high) if one else (None, None))]
+    shown = show_digits(ends, 4)
+    margins = show_digits([100 * (one.margin or 0.0) if one else None for one in numbers], 2)
+    return [
+        PairNumbers(
+            ratio=ratio,
+            interval=f"{low} to {high}" if low and high else NONE,
+            margin=f"{margin} %",
+            verdict=one.verdict,
+        )
+        if one
+        else None
+        for one, ratio, low, high, margin in zip(
+            numbers, ratios, shown[::2], shown[1::2], margins, strict=True
+        )
+    ]
+
+
+def _is_measured(pair: PairVerdict) -> bool:
+    """Whether samples gave the verdict, not a tolerance of single values."""
     by_value = TOLERANCES.intersection(pair.reasons)
-    if pair.margin is None or pair.ratio is None or by_value:
-        return None
-    interval = NONE
-    if pair.low is not None and pair.high is not None:
-        interval = f"{significant(pair.low, 4)} to {significant(pair.high, 4)}"
-    return PairNumbers(
-        ratio=significant(pair.ratio, 4),
-        interval=interval,
-        margin=f"{significant(100 * pair.margin, 2)} %",
-        verdict=pair.verdict,
-    )
+    return pair.margin is not None and pair.ratio is not None and not by_value

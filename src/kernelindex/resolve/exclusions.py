@@ -1,7 +1,8 @@
-"""Entries that a request's policy leaves out of the bests; their ranks stay as they are."""
+"""What a question wants of an entry: conditions that leave rows out and change no rank."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from kernelindex.policy.licensing import Licensing, describe_terms, read_licensi
 from kernelindex.registry.licences import resolve_licence
 from kernelindex.registry.spdx import is_allowed
 from kernelindex.resolve.answer import Excluded, Reason
-from kernelindex.resolve.wording import line_name
+from kernelindex.resolve.wording import line_name, listed
 
 if TYPE_CHECKING:
     from kernelindex.resolve.reads import Reads
@@ -19,11 +20,29 @@ if TYPE_CHECKING:
 FRAMEWORKS = {"torch": "pytorch", "liger": "liger-kernel", "hf": "transformers"}
 """What people call a project, where it is not its slug."""
 LEVELS = ("reported", "reproducible", "verified", "replicated")
+BELOW, OTHER = "evidence_below_minimum", "framework_other"
+WORDS = {
+    "not_installable": "not installable",
+    "licence_not_stated": "without a stated licence",
+    "licence_not_accepted": "under other terms",
+}
+"""How runs that lack something are counted; level and framework are named beside."""
 Check = Callable[[EntryRow], Reason | None]
+Entries = Mapping[str, Sequence[EntryRow]]
 
 
-def policy_checks(catalog: Reads, request: Request) -> tuple[Check, ...]:
-    """One check for each thing the request wants of an entry."""
+def conditions_of(request: Request) -> str:
+    """What a request wants of an entry, as it is typed; empty where it wants nothing."""
+    policy = request.policy
+    words = [f"license:{name}" for name in policy.licenses]
+    words += [f"framework:{request.framework}"] if request.framework else []
+    if policy.minimum_evidence != "reported":
+        words.append(f"evidence:{policy.minimum_evidence}")
+    return " ".join([*words, "installable:yes"] if policy.installable else words)
+
+
+def policy_checks(catalog: Reads, request: Request, entries: Entries) -> tuple[Check, ...]:
+    """One check for each thing the request wants; licences of ``entries`` are read at once."""
     policy = request.policy
     checks: list[Check] = []
     if policy.minimum_evidence != "reported":
@@ -35,13 +54,16 @@ def policy_checks(catalog: Reads, request: Request) -> tuple[Check, ...]:
         checks.append(lambda entry: _framework(entry, wanted))
     if policy.licenses:
         accepted = tuple(_spdx(text) for text in policy.licenses)
-        checks.append(_LicenceCheck(catalog, accepted))
+        checks.append(_LicenceCheck(_read_licences(catalog, entries), accepted))
     return tuple(checks)
 
 
-def exclude(
-    checks: Sequence[Check], entries: Mapping[str, Sequence[EntryRow]]
-) -> tuple[Excluded, ...]:
+def meets_all(checks: Sequence[Check], entry: EntryRow) -> bool:
+    """Whether an entry is all that was wanted."""
+    return all(check(entry) is None for check in checks)
+
+
+def exclude(checks: Sequence[Check], entries: Entries) -> tuple[Excluded, ...]:
     """Every entry that fails a check, with all its reasons."""
     if not checks:
         return ()
@@ -58,11 +80,24 @@ def exclude(
     return tuple(found)
 
 
+def left_out_words(request: Request, left_out: Sequence[Excluded]) -> str:
+    """How many runs the conditions leave out and why: ``7 runs below verified``."""
+    own = {
+        BELOW: f"below {request.policy.minimum_evidence}",
+        OTHER: f"not of {request.framework}",
+    }
+    words = WORDS | own
+    counts = Counter(" and ".join(words[reason.code] for reason in one.reasons) for one in left_out)
+    return listed(
+        [f"{count} {'run' if count == 1 else 'runs'} {why}" for why, count in counts.most_common()]
+    )
+
+
 def _evidence(entry: EntryRow, wanted: str) -> Reason | None:
     if LEVELS.index(entry.evidence) >= LEVELS.index(wanted):
         return None
     text = f"evidence is {entry.evidence}; {wanted} was asked for"
-    return Reason(code="evidence_below_minimum", text=text)
+    return Reason(code=BELOW, text=text)
 
 
 def _installable(entry: EntryRow) -> Reason | None:
@@ -81,27 +116,30 @@ def _framework(entry: EntryRow, wanted: str) -> Reason | None:
     if wanted in names:
         return None
     shown = ", ".join(dict.fromkeys(names)) or "unknown"
-    return Reason(code="framework_other", text=f"it is {shown}; {wanted} was asked for")
+    return Reason(code=OTHER, text=f"it is {shown}; {wanted} was asked for")
+
+
+def _read_licences(catalog: Reads, entries: Entries) -> dict[str, Licensing]:
+    digests = {_implementation(entry) for rows in entries.values() for entry in rows}
+    found = catalog.documents(sorted(digests))
+    return {digest: read_licensing(document["spec"]) for digest, document in found.items()}
+
+
+def _implementation(entry: EntryRow) -> str:
+    return str(entry.implementation["digest"])
 
 
 class _LicenceCheck:
-    """Reads the licence of each implementation once.
-
-    Its own licence counts, part by part; of what it needs only the owner's own terms, which
+    """Its own licence counts, part by part; of what it needs only the owner's own terms, which
     are on no list of licences.
     """
 
-    def __init__(self, catalog: Reads, accepted: tuple[str, ...]) -> None:
-        self.catalog = catalog
+    def __init__(self, known: Mapping[str, Licensing], accepted: tuple[str, ...]) -> None:
+        self.known = known
         self.accepted = accepted
-        self.known: dict[str, Licensing | None] = {}
 
     def __call__(self, entry: EntryRow) -> Reason | None:
-        digest = str(entry.implementation["digest"])
-        if digest not in self.known:
-            stored = self.catalog.manifest(digest)
-            self.known[digest] = read_licensing(stored.document["spec"]) if stored else None
-        found = self.known[digest]
+        found = self.known.get(_implementation(entry))
         if found is None or found.stated is None:
             return Reason(code="licence_not_stated", text="its licence is not stated")
         reasons = tuple(self._refusals(found, found.stated))

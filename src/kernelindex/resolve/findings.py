@@ -15,7 +15,7 @@ from kernelindex.resolve.neighbours import Between, find_between
 from kernelindex.resolve.variants import age_of, newest_variants, setting_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kernelindex.catalog.rows import CohortRow, EntryRow
     from kernelindex.resolve.interpret import Device, Meaning
@@ -31,7 +31,7 @@ class Findings:
 
     ``beside`` has the asked shape in every pass and on every device, ``controlled`` what was
     read of controlled groups, fitting or not. ``read_all`` is false when more cohorts may fit
-    than were read.
+    than were read. ``unmet`` fit, but have no entry that meets the question's conditions.
     """
 
     fits: tuple[CohortRow, ...]
@@ -40,6 +40,20 @@ class Findings:
     read_all: bool = True
     beside: tuple[CohortRow, ...] = ()
     controlled: tuple[CohortRow, ...] = ()
+    unmet: tuple[CohortRow, ...] = ()
+
+    def only(self, keys: Collection[str]) -> Findings:
+        """Without the groups that are not among ``keys``; those that fit become ``unmet``."""
+        return replace(
+            self,
+            fits=tuple(row for row in self.fits if row.key in keys),
+            near=tuple((far, row) for far, row in self.near if row.key in keys),
+            unmet=tuple(row for row in self.fits if row.key not in keys),
+        )
+
+    def with_unmet(self) -> Findings:
+        """With the groups that conditions left out behind those that they kept."""
+        return replace(self, fits=(*self.fits, *self.unmet), unmet=())
 
     def in_reading_order(
         self, shown: Sequence[CohortRow], entries: Mapping[str, Sequence[EntryRow]]
@@ -72,7 +86,7 @@ class Findings:
         return tuple({row.key: row for row in [*shown, *near, *sides]}.values())
 
 
-def find(catalog: Reads, meaning: Meaning) -> Findings:
+def find(catalog: Reads, meaning: Meaning, *, most_near: int = MAX_NEAREST) -> Findings:
     """Read what fits and what stands beside it.
 
     With axes one read gives the shape on every device and pass; only where that is more
@@ -84,7 +98,7 @@ def find(catalog: Reads, meaning: Meaning) -> Findings:
         rows = _read(catalog, meaning, axes=True, setting=True, limit=READ_LIMIT)
     fits = _fitting(rows, meaning)
     if fits:
-        near = rank_near(beside, meaning)[:MAX_NEAREST]
+        near = rank_near(beside, meaning)[:most_near]
         read = _unique([*rows, *beside])
         return Findings(
             tuple(fits),
@@ -93,16 +107,16 @@ def find(catalog: Reads, meaning: Meaning) -> Findings:
             beside=tuple(beside),
             controlled=tuple(row for row in read if row.profile == Profile.CONTROLLED),
         )
-    return _miss(catalog, meaning, _unique([*rows, *beside]))
+    return _miss(catalog, meaning, _unique([*rows, *beside]), most_near)
 
 
-def _miss(catalog: Reads, meaning: Meaning, rows: list[CohortRow]) -> Findings:
+def _miss(catalog: Reads, meaning: Meaning, rows: list[CohortRow], most_near: int) -> Findings:
     """Nothing fits: the same shape elsewhere, other shapes in the same setting, then any."""
     wide = _read(catalog, meaning, axes=False, setting=True, limit=WIDE_LIMIT)
     pool = _unique([*rows, *wide])
     if not pool:
         pool = _read(catalog, meaning, axes=False, setting=False, limit=WIDE_LIMIT)
-    near = rank_near(pool, meaning)[:MAX_NEAREST]
+    near = rank_near(pool, meaning)[:most_near]
     return Findings((), tuple(near), find_between(pool, meaning))
 
 

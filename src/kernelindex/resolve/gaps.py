@@ -11,13 +11,15 @@ from kernelindex.resolve.blocks import PASS_ORDER
 from kernelindex.resolve.findings import device_filters
 from kernelindex.resolve.matching import is_device
 from kernelindex.resolve.query import to_query
+from kernelindex.resolve.request import Policy
 from kernelindex.resolve.rerun_words import reruns_on_device
 from kernelindex.resolve.wording import is_verified, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kernelindex.catalog.rows import CohortRow
+    from kernelindex.resolve.answer import Excluded
     from kernelindex.resolve.findings import Findings
     from kernelindex.resolve.interpret import Meaning
     from kernelindex.resolve.reads import Reads
@@ -75,10 +77,22 @@ def _label(row: CohortRow) -> str:
 
 
 def suggest(
-    catalog: Reads, meaning: Meaning, findings: Findings, settled: Settled
+    catalog: Reads,
+    meaning: Meaning,
+    findings: Findings,
+    settled: Settled,
+    left_out: Sequence[Excluded] = (),
 ) -> tuple[Suggestion, ...]:
-    """Narrower or corrected questions, each one click or one paste away."""
+    """Narrower or corrected questions, each one click or one paste away.
+
+    ``left_out`` are the entries that the question's conditions leave out.
+    """
     found = list(meaning.suggestions)
+    if left_out:
+        query = to_query(meaning.request, policy=Policy(), framework=None)
+        count = len({one.run for one in left_out})
+        said = f"without conditions, with the {count} runs that do not meet them"
+        found.append(Suggestion(text=said, query=query))
     if not findings.fits and not _is_near_on_device(meaning, findings):
         found += _relatives(catalog, meaning)
     open_rows = findings.fits[: 3 * MAX_SUGGESTIONS] if settled.open_fields else ()

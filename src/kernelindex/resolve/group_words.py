@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex.resolve.numbers import ratio_text, scale_for
+from kernelindex.resolve.columns import (
+    show_intervals_beside,
+    show_ratios,
+    show_with_units,
+    stored_of,
+)
 from kernelindex.resolve.regime import differing_words, timing_of
-from kernelindex.resolve.row_words import half_width, interval_words
+from kernelindex.resolve.row_words import range_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kernelindex.resolve.answer import Cohort, CohortHead, Entry
+    from kernelindex.resolve.answer import Answer, Cohort, CohortHead, Entry
+    from kernelindex.resolve.columns import Stored
 
 
 def open_words(cohorts: Sequence[CohortHead], *, with_protocol: bool = True) -> list[str]:
@@ -80,6 +86,19 @@ def place_words(cohorts: Sequence[CohortHead]) -> list[str]:
     ]
 
 
+def unmet_groups(answer: Answer) -> str:
+    """How many groups have nothing that meets the question's conditions; empty where none."""
+    count = answer.cohorts_not_met
+    if count < 2:
+        return "1 more group fits, but nothing in it meets the conditions" if count else ""
+    return f"{count} more groups fit, but nothing in them meets the conditions"
+
+
+def lead_heading(cohorts: Sequence[Cohort]) -> str:
+    """What the first entries shown are: a question's conditions may leave the leaders out."""
+    return "first of those" if any(one.entries_not_met for one in cohorts) else "leads"
+
+
 def leader_name(cohort: Cohort) -> str:
     """The name of who leads alone, or of the first and how many more are unbeaten."""
     if not cohort.entries:
@@ -87,6 +106,9 @@ def leader_name(cohort: Cohort) -> str:
     name = cohort.entries[0].implementation.title
     if cohort.only_result:
         return f"{name} (only result)"
+    rank = cohort.entries[0].rank
+    if rank is not None and rank.low > 1:
+        return f"{name} (ranks {range_words(rank)})"
     rivals = len(cohort.unbeaten) - 1
     first = [one for one in cohort.entries if one.key in cohort.unbeaten]
     if rivals > 0 and len(first) > rivals and len({one.implementation.line for one in first}) == 1:
@@ -94,21 +116,19 @@ def leader_name(cohort: Cohort) -> str:
     return f"{name} or {rivals} more" if rivals > 0 else name
 
 
-def value_words(cohort: Cohort) -> str:
-    """The leader's value in its own unit."""
-    if not cohort.entries:
-        return ""
-    primary = cohort.entries[0].run.primary
-    scale = scale_for([primary.value], primary.unit)
-    return scale.with_unit(primary.value, half_width(cohort.entries[0]))
+def leader_values(cohorts: Sequence[Cohort]) -> list[str]:
+    """The leader's value of each group in its own unit."""
+    return show_with_units([_of_leader(cohort) for cohort in cohorts])
 
 
-def interval_of_leader(cohort: Cohort) -> str:
-    """The leader's 95 % interval in the unit of its value, or nothing."""
-    if not cohort.entries:
-        return ""
-    primary = cohort.entries[0].run.primary
-    return interval_words(cohort.entries[0], scale_for([primary.value], primary.unit))
+def leader_intervals(cohorts: Sequence[Cohort]) -> list[str]:
+    """The leader's 95 % interval of each group, in the unit of its value, or nothing."""
+    return show_intervals_beside([_of_leader(cohort) for cohort in cohorts])
+
+
+def _of_leader(cohort: Cohort) -> Stored | None:
+    run = cohort.entries[0].run if cohort.entries else None
+    return stored_of(run.primary, run.interval) if run else None
 
 
 def level_of_leader(cohort: Cohort) -> str:
@@ -116,13 +136,17 @@ def level_of_leader(cohort: Cohort) -> str:
     return cohort.entries[0].evidence if cohort.entries else ""
 
 
-def ahead_words(cohort: Cohort) -> str:
-    """How far the first is ahead of the first that is surely behind."""
+def leads_ahead(cohorts: Sequence[Cohort]) -> list[str]:
+    """How far the first of each group is ahead of the first that is surely behind."""
+    return show_ratios(list(map(_ahead, cohorts)))
+
+
+def _ahead(cohort: Cohort) -> float | None:
     behind = next((one for one in cohort.entries if _is_behind(one)), None)
-    if behind is None or not behind.ratio_to_leader:
-        return ""
+    if behind is None or not behind.ratio_to_leader or cohort.entries[0].position != 1:
+        return None
     ratio = behind.ratio_to_leader
-    return ratio_text(ratio if ratio >= 1 else 1 / ratio)
+    return ratio if ratio >= 1 else 1 / ratio
 
 
 def _is_behind(entry: Entry) -> bool:

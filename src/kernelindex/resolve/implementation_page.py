@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from kernelindex.errors import NotFoundError
-from kernelindex.policy.deployability import checklist
+from kernelindex.policy.deployability import checklist, is_in_script
 from kernelindex.resolve.answer import Part
 from kernelindex.resolve.dossier import RunLine, StatusCount  # noqa: TC001 (pydantic reads them)
 from kernelindex.resolve.licence_review import LicenceReview, review_licence
 from kernelindex.resolve.listings import ImplementationLine
 from kernelindex.resolve.lists import read_runs
 from kernelindex.resolve.lookup import locate
-from kernelindex.resolve.recipes import import_line, install_line
+from kernelindex.resolve.recipes import import_line, usage_of
 from kernelindex.resolve.run_lines import represented_by, view_run_line
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ class ImplementationDossier(Part):
     metadata: dict[str, Any] = Field(description="what its editor says")
     install: str | None = Field(None, description="the line that installs it, if stated")
     imports: str | None = Field(None, description="the line that imports it, if stated")
+    gap: str = Field("", description="why nothing installs it, where nothing does")
     restated: bool = Field(False, description="a copy of another project's code, not a release")
+    in_script: bool = Field(False, description="a copy that lies in no package")
     restates: str = Field("", description="whose code it is a copy of")
     uses: tuple[DeviceUse, ...] = Field((), description="deployability on each GPU it ran on")
     review: LicenceReview | None = Field(None, description="licence concluded by the registry")
@@ -112,14 +114,18 @@ def show_implementation(catalog: Catalog, row: ImplementationRow) -> Implementat
     spec = document["spec"]
     newest = _newest_by_device(catalog, row.digest)
     line = newest[0][1].line if newest else {}
+    restated = bool(line.get("restated"))
+    usage, in_script = usage_of(spec, restated=restated), is_in_script(spec, restated=restated)
     others = catalog.implementation_page({"line": row.line_id}, limit=MOST_REVISIONS).rows
     return ImplementationDossier(
         implementation=_line(row),
         spec=spec,
         metadata=document["metadata"],
-        install=install_line(spec),
-        imports=import_line(spec),
-        restated=bool(line.get("restated")),
+        install=usage.install,
+        imports=None if in_script else import_line(spec),
+        gap=usage.gap,
+        restated=restated,
+        in_script=in_script,
         restates=str(line.get("restates") or ""),
         uses=tuple(_use(*one, spec) for one in newest) if spec else (),
         review=review_licence(spec) if spec else None,

@@ -41,9 +41,15 @@ def find_between(rows: Iterable[CohortRow], meaning: Meaning) -> tuple[Between, 
     return tuple(pairs[:MAX_NEIGHBOURS])
 
 
-def view_neighbours(pairs: Sequence[Between], entries: Entries) -> tuple[Neighbour, ...]:
-    """Each pair with who leads on its sides and whether they agree."""
-    return tuple(_view(pair, entries) for pair in pairs)
+def view_neighbours(
+    pairs: Sequence[Between], entries: Entries, *, conditions: str = ""
+) -> tuple[Neighbour, ...]:
+    """Each pair with who leads on its sides and whether they agree.
+
+    ``conditions`` are what the entries were chosen by.
+    """
+    nobody = f"nothing that meets {conditions}" if conditions else "no entry counts"
+    return tuple(_view(pair, entries, nobody) for pair in pairs)
 
 
 def _setting(row: CohortRow, meaning: Meaning) -> tuple[Any, ...]:
@@ -67,14 +73,14 @@ def _brackets(rows: Sequence[CohortRow], meaning: Meaning) -> list[Between]:
     return found
 
 
-def _view(pair: Between, entries: Entries) -> Neighbour:
+def _view(pair: Between, entries: Entries, nobody: str) -> Neighbour:
     rows = {row.key: row for row in pair.rows}
     bracket = replace(
         pair.bracket,
         below=_with_leader(pair.bracket.below, entries),
         above=_with_leader(pair.bracket.above, entries),
     )
-    below, above = (_side(side, bracket.axis, rows, entries) for side in _sides(bracket))
+    below, above = (_side(side, bracket.axis, rows, entries, nobody) for side in _sides(bracket))
     return Neighbour(
         axis=bracket.axis,
         asked=bracket.wanted,
@@ -95,12 +101,17 @@ def _with_leader(side: MeasuredShape | None, entries: Entries) -> MeasuredShape 
     if side is None:
         return None
     found = entries.get(side.shape_key, ())
-    lines = tuple(str(entry.line.get("id", "")) for entry in unbeaten(found) or found[:1])
+    leaders = unbeaten(found) or [entry for entry in found[:1] if entry.rank_low is None]
+    lines = tuple(str(entry.line.get("id", "")) for entry in leaders)
     return replace(side, leader=lines[0] if len(lines) == 1 else None, unbeaten=lines)
 
 
 def _side(
-    side: MeasuredShape | None, axis: str, rows: Mapping[str, CohortRow], entries: Entries
+    side: MeasuredShape | None,
+    axis: str,
+    rows: Mapping[str, CohortRow],
+    entries: Entries,
+    nobody: str,
 ) -> NeighbourSide | None:
     if side is None:
         return None
@@ -109,7 +120,7 @@ def _side(
     return NeighbourSide(
         value=row.axes[axis],
         cohort=row.key,
-        leader=leader_words(row, found) if found else "no entry counts",
+        leader=leader_words(row, found) if found else nobody,
         leaders=side.unbeaten,
     )
 

@@ -18,6 +18,7 @@ _TIME = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _NS_PER = {"ns": 1.0, "s": 1e9}
 DIGITS = 3
 MAX_DIGITS = 6
+_HALF_SLACK = 1e-9  # half of an interval of 0.02 is 0.00999… by subtraction
 _CLOSE_PERCENT = re.compile(r"(?<=\d)%")
 
 
@@ -61,7 +62,7 @@ def digits_for(value: float, half_width: float | None) -> int:
     if not half_width or not value:
         return DIGITS
     lead = math.floor(math.log10(abs(value)))
-    noise = math.floor(math.log10(abs(half_width)))
+    noise = math.floor(math.log10(abs(half_width)) + _HALF_SLACK)
     return max(2, min(MAX_DIGITS, lead - noise + 1))
 
 
@@ -75,11 +76,26 @@ def significant(value: float, digits: int = DIGITS) -> str:
 
     Digits left of the point are all written, so 12345 at three digits is ``12,300``.
     """
+    decimals = carried_decimals(value, digits)
+    return str(value) if decimals is None and value else shown_at(value, decimals or 0)
+
+
+def carried_decimals(value: float, digits: int) -> int | None:
+    """Decimals of ``value`` at this many significant digits; fewer than 0 round before the point.
+
+    None for what has no digits: zero, and what is not finite.
+    """
     if not value or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
+        return None
     rounded = float(f"{value:.{digits - 1}e}")
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
-    return f"{rounded:,.{decimals}f}"
+    return digits - 1 - math.floor(math.log10(abs(rounded)))
+
+
+def shown_at(value: float, decimals: int) -> str:
+    """``value`` rounded to these decimals, with all digits left of the point."""
+    if not math.isfinite(value):
+        return str(value)
+    return f"{round(value, decimals):,.{max(0, decimals)}f}"
 
 
 def ratio_text(ratio: float) -> str:
@@ -105,7 +121,7 @@ def signed_time(shift_ns: float, beside_ns: float | None = None) -> str:
 
 
 def _bytes_scale(least: float) -> Scale:
-    for name, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if least >= size:
+    for name, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if least >= size * 0.9995:
             return Scale(name, float(size))
     return Scale("B", 1.0)

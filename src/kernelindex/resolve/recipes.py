@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.ids import short
+from kernelindex.policy.deployability import install_gap
 from kernelindex.registry.recipes import build_variants
 
 if TYPE_CHECKING:
@@ -17,6 +19,24 @@ if TYPE_CHECKING:
 
 IMPORTED_INTERFACES = ("pytorch", "python", "jax")
 SOURCE_ROOTS = ("src", "python")
+NO_COMMAND = "its recipe states no command"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How an implementation is installed and imported, or in words why nothing installs it."""
+
+    install: str | None
+    imports: str | None
+    gap: str
+
+
+def usage_of(implementation: Spec, *, restated: bool = False) -> Usage:
+    """The usage of an implementation from its spec; what is not installed is not imported."""
+    install = install_line(implementation)
+    if install:
+        return Usage(install, import_line(implementation), "")
+    return Usage(None, None, install_gap(implementation, restated=restated) or NO_COMMAND)
 
 
 def install_line(implementation: Spec) -> str | None:

@@ -25,7 +25,11 @@ JSON_NAMES: Mapping[type, str] = {
 
 
 class Policy(BaseModel):
-    """What an entry must have to be offered as best; it never changes a rank."""
+    """What an entry must have to be in an answer; it never changes a rank.
+
+    What lacks it is left out of every list, counted with the reason; ranks and ratios stay
+    as among all entries.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 

@@ -22,7 +22,7 @@ from kernelindex.resolve.variants import age_of, harness_of, meaning_of, setting
 from kernelindex.resolve.wording import half_width, line_name, short_revision
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from kernelindex.catalog.dossier_reads import RunParts
     from kernelindex.catalog.rows import CohortRow, EntryRow, RunRow
@@ -55,9 +55,14 @@ class Side:
 
 
 def find_reruns(
-    catalog: Reads, rows: Sequence[CohortRow], shown: Sequence[CohortRow]
+    catalog: Reads,
+    rows: Sequence[CohortRow],
+    shown: Sequence[CohortRow],
+    meets: Callable[[EntryRow], bool] = lambda _: True,
 ) -> tuple[Rerun, ...]:
     """Reported numbers with their reruns, where one of the two is among the shown groups.
+
+    Both of a pair must be what ``meets`` wants.
 
     ``rows`` are the groups of the question's shape in every pass and on every device. Of
     reruns that differ in the harness's variant only the newest is told. Where not all pairs
@@ -74,7 +79,7 @@ def find_reruns(
         (turn, pair)
         for told in _sides(pairs, entries)
         for turn, pair in enumerate(told)
-        if keys & {side.cohort.key for side in pair}
+        if keys & {side.cohort.key for side in pair} and all(meets(side.entry) for side in pair)
     )
     sides = [pair for _, pair in sorted(numbered, key=itemgetter(0))][:MOST]
     facts = catalog.facts(side.entry.run_digest for pair in sides for side in pair)

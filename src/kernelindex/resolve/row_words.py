@@ -5,11 +5,22 @@ Nothing here is escaped or coloured; a terminal and a page each make it safe the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernelindex.resolve.numbers import half_of, memory_text, ratio_text, signed_time, significant
+from kernelindex.resolve.answer import LimitRef
+from kernelindex.resolve.columns import (
+    ends_of,
+    scaled,
+    show_column,
+    show_digits,
+    show_intervals,
+    show_ratios,
+    show_sizes,
+)
+from kernelindex.resolve.numbers import half_of, signed_time
 from kernelindex.resolve.regime import regime_parts
-from kernelindex.resolve.wording import short_revision
+from kernelindex.resolve.wording import rank_span, short_revision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +36,7 @@ if TYPE_CHECKING:
     from kernelindex.resolve.numbers import Scale
 
 INLINE_DOUBTS = 2
+PERCENT_DIGITS = 2
 
 
 def setting_words(cohort: CohortHead) -> tuple[str, ...]:
@@ -46,7 +58,19 @@ def rank_words(entry: Entry, entries: Sequence[Entry]) -> str:
 
 def range_words(rank: Range) -> str:
     """``2``, or ``1-3`` where it is not resolved."""
-    return str(rank.low) if rank.low == rank.high else f"{rank.low}-{rank.high}"
+    return rank_span(rank.low, rank.high)
+
+
+def unmet_words(cohort: Cohort) -> str:
+    """How many entries a question's conditions leave out, and what ranks are among."""
+    if not cohort.entries_not_met:
+        return ""
+    count = cohort.entries_not_met
+    verb = "does" if count == 1 else "do"
+    return (
+        f"{count:,} more {verb} not meet the conditions asked for;"
+        f" ranks and ratios are among all {cohort.entry_count:,}"
+    )
 
 
 def path_words(ran: ImplementationRef, revision: str) -> tuple[str, ...]:
@@ -59,30 +83,33 @@ def path_words(ran: ImplementationRef, revision: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-def ratio_words(entry: Entry) -> str:
-    """``1x`` of the leader, ``11.1x`` of one behind, empty where nothing is compared."""
-    ratio = entry.ratio_to_leader
-    if ratio is None:
-        return ""
-    return "1x" if ratio == 1 else ratio_text(ratio)
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The numbers of some rows of a cohort, column by column; empty where there is none."""
+
+    values: list[str]
+    intervals: list[str]
+    ratios: list[str]
+    rates: list[str]
+    nominal: list[str]
+    attainable: list[str]
+    memory: list[str]
 
 
-def rate_words(entry: Entry, *, by_memory: bool) -> str:
-    """Achieved TB/s where memory binds, else TFLOP/s, without the unit."""
-    if entry.limit is None:
-        return ""
-    value = entry.limit.tbps if by_memory else entry.limit.tflops
-    return "" if value is None else significant(value)
-
-
-def percent_words(value: float | None) -> str:
-    """A percentage at two digits, without the sign."""
-    return "" if value is None else significant(value, 2)
-
-
-def memory_words(entry: Entry) -> str:
-    """Peak memory of the same case, where it was measured."""
-    return memory_text(entry.peak_memory_bytes) if entry.peak_memory_bytes else ""
+def cells_of(entries: Sequence[Entry], scale: Scale) -> Cells:
+    """The columns of a table in its unit; rates are TB/s where memory binds, else TFLOP/s."""
+    numbers = [scaled(scale, one.run.primary.value, ends_of(one.run.interval)) for one in entries]
+    limits = [one.limit or LimitRef() for one in entries]
+    by_memory = is_memory_bound(entries)
+    return Cells(
+        values=show_column(numbers),
+        intervals=show_intervals(numbers),
+        ratios=show_ratios([one.ratio_to_leader for one in entries]),
+        rates=show_digits([one.tbps if by_memory else one.tflops for one in limits]),
+        nominal=show_digits([one.percent_nominal for one in limits], PERCENT_DIGITS),
+        attainable=show_digits([one.percent_attainable for one in limits], PERCENT_DIGITS),
+        memory=show_sizes([one.peak_memory_bytes for one in entries]),
+    )
 
 
 def is_memory_bound(entries: Sequence[Entry]) -> bool:
@@ -94,15 +121,6 @@ def is_memory_bound(entries: Sequence[Entry]) -> bool:
 def half_width(entry: Entry) -> float | None:
     """Half of the entry's 95 % interval, in the stored unit."""
     return half_of(entry.run.interval)
-
-
-def interval_words(entry: Entry, scale: Scale) -> str:
-    """The entry's 95 % interval in a table's unit, or nothing."""
-    interval = entry.run.interval
-    if interval is None:
-        return ""
-    half = (interval.high - interval.low) / 2
-    return f"{scale.show(interval.low, half)}-{scale.show(interval.high, half)}"
 
 
 def doubt_words(doubt: DoubtRef, beside_ns: float | None = None) -> str:

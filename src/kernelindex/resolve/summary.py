@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex.catalog.rows import CohortRow, EntryRow
 from kernelindex.policy.facts import Profile
+from kernelindex.resolve.exclusions import conditions_of, left_out_words
 from kernelindex.resolve.matching import differences
 from kernelindex.resolve.regime import differing_words
 from kernelindex.resolve.rerun_words import rerun_words, reruns_on_device
@@ -23,10 +24,10 @@ from kernelindex.resolve.wording import (
 )
 
 if TYPE_CHECKING:
-    from kernelindex.resolve.answer import Best, Excluded
+    from kernelindex.resolve.answer import Best
     from kernelindex.resolve.findings import Findings
     from kernelindex.resolve.interpret import Meaning
-    from kernelindex.resolve.request import Request
+    from kernelindex.resolve.narrowing import Narrowed
     from kernelindex.resolve.settled import Settled
 
 MAX_GROUPS = 4
@@ -43,7 +44,9 @@ def summarise(
 ) -> str:
     """What a hurried reader needs, without misleading them."""
     if settled.match == "none":
-        return "Nothing measured here is near this question."
+        asked = conditions_of(meaning.request)
+        that = f" that meets {asked}" if asked else ""
+        return f"Nothing measured here{that} is near this question."
     if settled.match == "nearest":
         return _nearest(meaning, findings, entries)
     if len(findings.fits) == 1:
@@ -54,36 +57,25 @@ def summarise(
     return _several(findings, shown, entries)
 
 
-def policy_words(
-    meaning: Meaning, best: Best, shown: Sequence[CohortRow], left_out: Sequence[Excluded]
-) -> str:
-    """What meets the request's own conditions, ahead of what leads without them."""
-    if not left_out:
-        return ""
-    asked = " ".join(_conditions(meaning.request))
-    picks = best.reported.picks
+def policy_words(meaning: Meaning, best: Best, left: Narrowed) -> str:
+    """What meets the request's own conditions, what they leave out, and what ranks then mean."""
+    findings, picks = left.findings, best.reported.picks
+    asked = conditions_of(meaning.request)
     if not picks:
         said = f"No entry shown here meets {asked}"
     elif len(picks) <= MAX_GROUPS:
-        rows = {row.key: row for row in shown}
+        rows = {row.key: row for row in findings.fits}
         picked = [rows[pick.cohort] for pick in picks]
         places = [
             f"{_setting(row, picked)}: {pick.text}" for row, pick in zip(picked, picks, strict=True)
         ]
         said = f"Best that meets {asked}: {'; '.join(places)}"
     else:
-        said = f"{len(picks)} of {len(shown)} groups shown have an entry that meets {asked}"
-    return f"{said}. Of all entries: "
-
-
-def _conditions(request: Request) -> list[str]:
-    """What a request wants of an entry, as it is typed."""
-    policy = request.policy
-    words = [f"license:{name}" for name in policy.licenses]
-    words += [f"framework:{request.framework}"] if request.framework else []
-    if policy.minimum_evidence != "reported":
-        words.append(f"evidence:{policy.minimum_evidence}")
-    return [*words, "installable:yes"] if policy.installable else words
+        fit = len(findings.fits) + len(findings.unmet)
+        count = at_least(f"{fit} groups", findings.read_all, begins=False)
+        said = f"{len(findings.fits)} of {count} have an entry that meets {asked}"
+    ranks = "; ranks and ratios are as among all entries" if picks else ""
+    return f"{said}. Left out: {left_out_words(meaning.request, left.left_out)}{ranks}."
 
 
 def _several(findings: Findings, shown: Sequence[CohortRow], entries: Entries) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 from kernelindex.policy.licensing import read_licensing
 from kernelindex.resolve.answer import Part
 from kernelindex.resolve.numbers import significant
-from kernelindex.resolve.recipes import import_line, install_line, rerun_line
+from kernelindex.resolve.recipes import rerun_line, usage_of
 from kernelindex.units import format_duration_ns
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Use(Part):
     licence: str | None = Field(None, description="licence, and whether it was reviewed")
     install: str | None = Field(None, description="line that installs it")
     imports: str | None = Field(None, description="line that imports it")
+    gap: str = Field("", description="why nothing installs it, where nothing does")
     rerun: str | None = Field(None, description="line that repeats its run, where possible here")
     deterministic: bool | None = Field(None, description="whether equal inputs gave equal bits")
     graph_capturable: bool | None = Field(None, description="whether a graph can capture it")
@@ -51,20 +52,22 @@ def read_use(catalog: Reads, entries: Sequence[Entry]) -> tuple[Use, ...]:
             entry.run.digest,
             found.get(entry.run.digest, {}).get("spec", {}),
             found.get(entry.implementation.digest, {}).get("spec", {}),
+            restated=entry.implementation.restated,
         )
         for entry in entries
     )
 
 
-def _use(digest: str, run: Spec, implementation: Spec) -> Use:
+def _use(digest: str, run: Spec, implementation: Spec, *, restated: bool) -> Use:
     traits = run.get("traits", {})
     first = traits.get("firstCall")
-    install = install_line(implementation)
+    usage = usage_of(implementation, restated=restated)
     return Use(
         run=digest,
         licence=_licence(implementation),
-        install=install,
-        imports=import_line(implementation) if install else None,
+        install=usage.install,
+        imports=usage.imports,
+        gap=usage.gap,
         rerun=rerun_line(digest),
         deterministic=traits.get("deterministic"),
         graph_capturable=traits.get("graphCapturable"),

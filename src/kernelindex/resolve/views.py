@@ -37,11 +37,17 @@ _DEVICE_NAMES = frozenset({"label", "product", "product_id", "family", "vendor",
 
 
 def view_cohort(
-    row: CohortRow, entries: Sequence[EntryRow], *, limit: int, rerun: str = ""
+    row: CohortRow,
+    entries: Sequence[EntryRow],
+    *,
+    limit: int,
+    rerun: str = "",
+    not_met: int = 0,
 ) -> Cohort:
     """A cohort with its entries in stored order, at most ``limit`` of them.
 
-    ``rerun`` is what is known of reruns in other cohorts, for the summary.
+    ``rerun`` is what is known of reruns in other cohorts, for the summary; ``not_met`` counts
+    the entries that are not given, for they do not meet a question's conditions.
     """
     shown = entries[:limit]
     return Cohort(
@@ -49,7 +55,8 @@ def view_cohort(
         summary=cohort_summary(row, entries, rerun),
         shared_doubts=_shared_doubts(row, entries),
         entries=tuple(view_entry(entry, row.metric) for entry in shown),
-        entries_left_out=max(0, row.entry_count - len(shown)),
+        entries_left_out=max(0, row.entry_count - not_met - len(shown)),
+        entries_not_met=not_met,
     )
 
 

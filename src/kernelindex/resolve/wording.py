@@ -84,7 +84,10 @@ def leader_words(row: CohortRow, entries: Sequence[EntryRow]) -> str:
     if (leader.rank_low, leader.rank_high) == (1, 1):
         return f"{line_name(leader)} leads{measured}, {value}"
     first = unbeaten(entries)
-    if len(first) == 1:
+    if not first:
+        place = rank_span(leader.rank_low, leader.rank_high)
+        return f"{line_name(leader)} ranks {place}{measured}, {value}"
+    if len(first) == 1 and len(row.unbeaten) < 2:
         return f"{line_name(leader)} is unbeaten{measured}, but not surely first, {value}"
     if len({line_name(one) for one in first}) == 1 and len(first) == len(row.unbeaten):
         return f"{_together(row, first)} leads{measured}, {_span(scale, first)}"
@@ -131,12 +134,19 @@ def half_width(entry: EntryRow | RunRow) -> float | None:
     return abs(float(entry.interval["high"]) - float(entry.interval["low"])) / 2
 
 
+def rank_span(low: int | None, high: int | None) -> str:
+    """``2``, or ``1-3`` where it is not resolved."""
+    return str(low) if low == high else f"{low}-{high}"
+
+
 def _count(count: int) -> str:
     return f" (only {count} measured)" if count <= FEW else f" of {count} measured"
 
 
 def _behind(entries: Sequence[EntryRow]) -> str:
-    """The next entry that is surely behind, and the ratio."""
+    """The next entry that is surely behind, and the ratio; none where the leader is left out."""
+    if entries[0].position != 1:
+        return ""
     behind = next((entry for entry in entries if (entry.rank_low or 1) > 1), None)
     if behind is None or behind.ratio_to_leader is None:
         return ""

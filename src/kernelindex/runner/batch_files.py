@@ -101,6 +101,11 @@ def series_number(path: Path) -> int:
     return int(path.name.partition(".")[0])
 
 
+def finished_generations(folder: Path) -> list[Path]:
+    """The files of the generations that are measured whole."""
+    return sorted((folder / GENERATIONS).glob("*.json.gz"))
+
+
 def generation_file(folder: Path, point: int, generation: int) -> Path:
     """Where a generation of a point is kept."""
     return folder / GENERATIONS / f"{point}-{generation}.json.gz"
@@ -126,14 +131,37 @@ def check_journal(folder: Path, head: str | None = None) -> JournalCheck:
     ``head`` is the last digest as the outcome or a signature states it: only with it is a
     line missing at the end noticed.
     """
+    found = _follow(read_regular(folder / JOURNAL))
+    if found.problem is None and head not in (None, found.head):
+        return JournalCheck(found.lines, found.head, f"it ends in {found.head}, not in {head}")
+    return found
+
+
+def check_whole_lines(folder: Path) -> JournalCheck:
+    """The chain of an unfinished batch, whose last line a killed writer may have torn.
+
+    Nothing is written; a journal that is not there has no lines. Raises OSError.
+    """
+    return _follow(_whole_lines(folder / JOURNAL)[0])
+
+
+def _whole_lines(path: Path) -> tuple[bytes, int]:
+    """A journal without a torn last line, and how many bytes that has."""
+    try:
+        data = read_regular(path)
+    except FileNotFoundError:
+        return b"", 0
+    whole = data.rfind(b"\n") + 1
+    return data[:whole], len(data) - whole
+
+
+def _follow(data: bytes) -> JournalCheck:
     lines, previous = 0, NO_LINE
-    for at, line in enumerate(read_regular(folder / JOURNAL).splitlines(), start=1):
+    for at, line in enumerate(data.splitlines(), start=1):
         problem = _line_problem(line, at, previous)
         if problem:
             return JournalCheck(lines, previous, problem)
         lines, previous = at, digest(line)
-    if head is not None and head != previous:
-        return JournalCheck(lines, previous, f"it ends in {previous}, not in {head}")
     return JournalCheck(lines, previous, None)
 
 
@@ -159,13 +187,14 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / JOURNAL
-        torn = self._repair()
-        check = check_journal(folder) if self._path.exists() else JournalCheck(0, NO_LINE, None)
+        whole, torn = _whole_lines(self._path)
+        check = _follow(whole)
         if check.problem:
             raise ValueError(f"{self._path}: {check.problem}; start a new batch folder")
         self.lines, self.head = check.lines, check.head
         self._lock = threading.Lock()
         if torn:
+            os.truncate(self._path, len(whole))
             self.write("torn_line_cut", bytes=torn)
 
     def write(self, event: str, **fields: Any) -> None:
@@ -182,12 +211,3 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         self.lines, self.head = self.lines + 1, digest(line)
-
-    def _repair(self) -> int:
-        if not self._path.exists():
-            return 0
-        data = self._path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.truncate(self._path, whole)
-        return len(data) - whole

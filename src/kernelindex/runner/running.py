@@ -18,6 +18,8 @@ from kernelindex.runner import batch_files
 from kernelindex.runner.operations.case import case_of
 from kernelindex.runner.plan import plan_to_json
 from kernelindex.runner.probe.timers.driver import Driver, DriverError
+from kernelindex.runner.worker.__main__ import EXIT_REFUSED
+from kernelindex.runner.worker.damage import set_damaged_aside
 from kernelindex.runner.worker.watching import machine_memory_bytes
 from kernelindex.whole_file import write_whole
 
@@ -49,10 +51,14 @@ def run_here(
 
     ``tell`` gets how many generations are done and the worker's newest line. In ``caches``
     code that was compiled is kept for the next batch. Interrupted,
-    the worker is asked to stop and the batch keeps what it measured. Raises WorkerError
-    where there is no outcome, and what ``check_machine`` refuses.
+    the worker is asked to stop and the batch keeps what it measured. What an earlier start left
+    damaged is set aside, and told. Raises WorkerError where there is no outcome,
+    and what ``check_machine`` and ``set_damaged_aside`` refuse.
     """
     check_machine(plan)
+    for text in set_damaged_aside(plan, folder):
+        if tell is not None:
+            tell(0, text)
     folder.mkdir(parents=True, exist_ok=True)
     plan_path = folder.parent / f"{folder.name}.plan.json"
     write_whole(plan_path, plan_to_json(plan).encode())
@@ -64,7 +70,7 @@ def run_here(
         except BaseException:
             _stop(worker)
             raise
-    if not (folder / batch_files.OUTCOME).exists():
+    if worker.returncode == EXIT_REFUSED or not (folder / batch_files.OUTCOME).exists():
         tail = log_path.read_bytes()[-TAIL:].decode(errors="replace").strip()
         raise WorkerError(
             f"the worker ended with {worker.returncode} and no outcome; {log_path} ends: {tail}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from kernelindex.resolve.numbers import half_of, scale_for
-from kernelindex.resolve.row_words import half_width, rank_words, ratio_words
+from kernelindex.resolve.row_words import cells_of, rank_words
 from kernelindex.web.charts.looks import LIGHT
 from kernelindex.web.charts.scales import value_extent
 from kernelindex.web.charts.text import clean_text, fit_text, text_width, wrap_text
@@ -92,17 +92,18 @@ def cohort_card(cohort: Cohort) -> Card:
     values = [entry.run.primary.value for entry in shown]
     scale = scale_for(values, cohort.metric.unit)
     extent = value_extent([value / scale.divisor for value in values]) if values else None
+    cells = cells_of(shown, scale)
     rows = [
         CardRow(
             rank=rank_words(entry, cohort.entries),
             name=entry.implementation.title,
-            value=scale.with_unit(value, half_width(entry)),
-            ratio=ratio_words(entry),
+            value=f"{text} {scale.unit}".rstrip(),
+            ratio=ratio,
             share=extent.position(value / scale.divisor, 1.0) if extent else 0.0,
             leads=entry.rank is not None and entry.rank.low == 1,
             filled=_is_filled(entry),
         )
-        for entry, value in zip(shown, values, strict=True)
+        for entry, value, text, ratio in zip(shown, values, cells.values, cells.ratios, strict=True)
     ]
     left_out = cohort.entry_count - len(shown)
     kind = "log scale" if extent and extent.is_log else "from zero"

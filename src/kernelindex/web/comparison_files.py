@@ -75,7 +75,7 @@ def to_csv(comparison: Comparison) -> str:
 
 
 def _bullet(pair: PairVerdict) -> str:
-    numbers = pair_numbers(pair)
+    (numbers,) = pair_numbers([pair])
     said = f"{pair.text} {numbers.text}." if numbers else pair.text
     return f"- {_plain(said)}"
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kernelindex.resolve.numbers import scale_for, significant
+from kernelindex.resolve.columns import show_digits
+from kernelindex.resolve.numbers import scale_for
 from kernelindex.resolve.row_words import (
+    PERCENT_DIGITS,
+    cells_of,
     half_width,
     inline_doubts,
     is_memory_bound,
     least_ns,
-    memory_words,
     own_doubts,
     path_words,
-    percent_words,
     rank_words,
-    rate_words,
-    ratio_words,
     shared_words,
+    unmet_words,
 )
 from kernelindex.web import paths
 from kernelindex.web.charts.words import rest_words
@@ -26,11 +26,12 @@ from kernelindex.web.context import told
 from kernelindex.web.show import align, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from markupsafe import Markup
 
     from kernelindex.resolve.answer import Cohort, Entry
+    from kernelindex.resolve.numbers import Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,15 +84,14 @@ def build_rows(cohort: Cohort, *, this_run: str | None = None, most: int = 50) -
     """The first ``most`` entries of a cohort as a table; ``this_run`` is marked."""
     entries = cohort.entries[:most]
     scale = scale_for([entry.run.primary.value for entry in entries], cohort.metric.unit)
-    by_memory = is_memory_bound(entries)
-    columns = _columns(entries, scale.show, by_memory=by_memory)
+    columns = _columns(entries, scale)
     rows = tuple(
-        _row(cohort, entry, entries, dict(zip(_ALIGNED, cells, strict=True)), this_run)
+        _row(cohort, entry, entries, dict(zip(_NUMBERS, cells, strict=True)), this_run)
         for entry, cells in zip(entries, zip(*columns, strict=True), strict=True)
     )
     return Rows(
         unit=scale.unit or cohort.metric.metric,
-        rate_unit="TB/s" if by_memory else "TFLOP/s",
+        rate_unit="TB/s" if is_memory_bound(entries) else "TFLOP/s",
         shared=shared_words(cohort) if cohort.entry_count > 1 else "",
         rows=rows,
         rest=_rest(cohort, rows),
@@ -104,34 +104,38 @@ def build_rows(cohort: Cohort, *, this_run: str | None = None, most: int = 50) -
 
 
 def _rest(cohort: Cohort, rows: Sequence[Row]) -> str:
-    left_out = cohort.entry_count - len(rows)
+    """Who is not shown: those beyond the rows, and those that a question left out."""
+    left_out = len(cohort.entries) - len(rows) + cohort.entries_left_out
+    if cohort.entries_not_met:
+        more = [f"and {left_out:,} more that meet them"] if left_out > 0 else []
+        return "; ".join([*more, unmet_words(cohort)])
     unbeaten = len(cohort.unbeaten) - sum(row.first for row in rows)
     return rest_words(left_out, max(0, unbeaten)) if left_out > 0 else ""
 
 
-_ALIGNED = ("value", "interval", "ratio", "rate", "nominal", "attainable")
+_NUMBERS = ("value", "interval", "ratio", "rate", "nominal", "attainable", "memory")
 
 
-def _columns(
-    entries: Sequence[Entry], show: Callable[[float, float | None], str], *, by_memory: bool
-) -> list[tuple[Markup, ...]]:
-    """The numeric columns, each aligned on its decimal points."""
-    limits = [entry.limit for entry in entries]
-    return [
-        align([show(entry.run.primary.value, half_width(entry)) for entry in entries]),
-        align([_interval(entry) for entry in entries]),
-        align([ratio_words(entry) for entry in entries]),
-        align([rate_words(entry, by_memory=by_memory) for entry in entries]),
-        align([percent_words(one.percent_nominal if one else None) for one in limits]),
-        align([percent_words(one.percent_attainable if one else None) for one in limits]),
-    ]
+def _columns(entries: Sequence[Entry], scale: Scale) -> list[Sequence[str]]:
+    """The numeric columns, all but memory aligned on their decimal points."""
+    cells = cells_of(entries, scale)
+    halves = show_digits([_half_percent(entry) for entry in entries], PERCENT_DIGITS)
+    aligned = (
+        cells.values,
+        [f"±{text}" if text else "" for text in halves],
+        cells.ratios,
+        cells.rates,
+        cells.nominal,
+        cells.attainable,
+    )
+    return [*map(align, aligned), cells.memory]
 
 
 def _row(
     cohort: Cohort,
     entry: Entry,
     entries: Sequence[Entry],
-    cells: dict[str, Markup],
+    cells: dict[str, Any],
     this_run: str | None,
 ) -> Row:
     title, *rest = path_words(entry.implementation, entry.revision)
@@ -147,7 +151,6 @@ def _row(
         path=" · ".join(_with_project(entry, title, rest)),
         run=paths.run(entry.run.digest),
         exact=exact(primary.value, primary.unit),
-        memory=memory_words(entry),
         level=entry.evidence,
         doubts=inline_doubts(own_doubts(cohort, entry), least_ns(cohort)),
         stack=", ".join(f"{name} {version}" for name, version in entry.stack.items()),
@@ -162,6 +165,7 @@ def _with_project(entry: Entry, title: str, rest: list[str]) -> list[str]:
     return rest if not project or project.casefold() == title.casefold() else [project, *rest]
 
 
-def _interval(entry: Entry) -> str:
+def _half_percent(entry: Entry) -> float | None:
+    """Half of the interval in percent of the value."""
     half, value = half_width(entry), entry.run.primary.value
-    return f"±{significant(100 * half / value, 2)}" if half and value else ""
+    return 100 * half / value if half and value else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kernelindex.resolve.numbers import ratio_text
+from kernelindex.resolve.columns import show_ratios
 from kernelindex.resolve.sweeps import read_sweep
 from kernelindex.web import paths
 from kernelindex.web.charts.adapters import LEAST_TOLERANCE, sweep_input
@@ -74,30 +74,36 @@ def build_sweep(catalog: SweepReads, sweep: Sweep) -> SweepView:
 def _rows(cohorts: Sequence[Cohort]) -> tuple[SweepRow, ...]:
     """A row for each line; of several entries of a line the best placed one counts."""
     names: dict[str, str] = {}
-    cells: dict[str, list[SweepCell | None]] = {}
-    for place, cohort in enumerate(cohorts):
-        best = cohort.entries[0].run.primary.value if cohort.entries else None
+    columns: list[dict[str, SweepCell]] = []
+    for cohort in cohorts:
+        first: dict[str, Entry] = {}
         for entry in cohort.entries:
             line = entry.implementation.line or entry.implementation.slug
             names.setdefault(line, entry.implementation.title)
-            row = cells.setdefault(line, [None] * len(cohorts))
-            if row[place] is None and best:
-                row[place] = _cell(cohort, entry, best)
-    ordered = sorted(cells, key=lambda line: -sum(bool(c and c.best) for c in cells[line]))
-    return tuple(SweepRow(names[line], tuple(cells[line])) for line in ordered)
+            first.setdefault(line, entry)
+        columns.append(dict(zip(first, _cells(cohort, list(first.values())), strict=False)))
+    rows = {line: tuple(column.get(line) for column in columns) for line in names}
+    ordered = sorted(rows, key=lambda line: -sum(bool(one and one.best) for one in rows[line]))
+    return tuple(SweepRow(names[line], rows[line]) for line in ordered)
 
 
-def _cell(cohort: Cohort, entry: Entry, best: float) -> SweepCell:
-    primary = entry.run.primary
-    ratio = primary.value / best
+def _cells(cohort: Cohort, entries: Sequence[Entry]) -> list[SweepCell]:
+    """The column of one size; none where the best is nothing to divide by."""
+    best = entries[0].run.primary.value if entries else None
+    if not best:
+        return []
+    ratios = [entry.run.primary.value / best for entry in entries]
     if cohort.metric.direction == "higher":
-        ratio = 1 / ratio
-    return SweepCell(
-        ratio="1x" if ratio == 1 else ratio_text(ratio),
-        value=value(primary.value, primary.unit),
-        run=paths.run(entry.run.digest),
-        best=entry.position == 1,
-    )
+        ratios = [1 / ratio for ratio in ratios]
+    return [
+        SweepCell(
+            ratio=ratio,
+            value=value(entry.run.primary.value, entry.run.primary.unit),
+            run=paths.run(entry.run.digest),
+            best=entry.position == 1,
+        )
+        for entry, ratio in zip(entries, show_ratios(ratios), strict=True)
+    ]
 
 
 def _crossovers(axis: str, cohorts: Sequence[Cohort]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kernelindex.ids import short
+from kernelindex.resolve import columns
 from kernelindex.resolve.formulas import readable
 from kernelindex.resolve.numbers import memory_text, ratio_text, significant, spaced_percent
 from kernelindex.web import paths, show
@@ -36,6 +37,7 @@ def environment() -> Environment:
         cache_size=-1,
     )
     made.globals |= {"site_name": SITE_NAME, "asset": asset_path, "path": paths, "show": show}
+    made.globals["columns"] = columns
     made.filters |= _FILTERS
     return made
 

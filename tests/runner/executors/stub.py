@@ -44,12 +44,17 @@ class Line(NamedTuple):
 
 def stub_source(folder: Path) -> bytes:
     """The tree, packed as ``work.perform`` takes it."""
+    return pack_tree(write_worker(folder, WORKER))
+
+
+def write_worker(folder: Path, program: str) -> Path:
+    """A source tree whose worker is ``program``."""
     worker = folder / "kernelindex" / "runner" / "worker"
     worker.mkdir(parents=True)
     for package in (worker, worker.parent, worker.parent.parent):
         (package / "__init__.py").write_text("")
-    (worker / "__main__.py").write_text(WORKER)
-    return pack_tree(folder)
+    (worker / "__main__.py").write_text(program)
+    return folder
 
 
 def stub_task(number: int, log: Path, *, gate: Path | None = None, size: int = 0) -> Task:

@@ -76,6 +76,8 @@ def test_what_an_earlier_start_left_does_not_end_the_job(tmp_path: Path, packed:
     assert {(one.folder / "samples").read_text() for one in report.finished} == {"new"}
     for number in left:
         assert (job / f"batch-{number}.torn-1" / "samples").read_text() == "old"
+        (outcome,) = (one for one in report.finished if one.task == f"batch-{number}")
+        assert f"kept as batch-{number}.torn-1" in " ".join(outcome.said)
 
 
 def test_a_full_disk_stops_the_job_and_keeps_what_is_there(

@@ -11,6 +11,8 @@ import pytest
 
 from kernelindex.runner.executors import Failed, Finished, LocalExecutor, run_fleet
 from kernelindex.runner.executors.fleet import LOG
+from kernelindex.runner.plan import plan_to_json
+from kernelindex.runner.worker.resume import WorkerError
 from tests.runner.executors.stub import stub_task
 
 if TYPE_CHECKING:
@@ -100,6 +102,10 @@ def test_an_outcome_that_cannot_be_read_is_set_aside_and_the_job_goes_on(
     (job / "batch-3").write_text("no folder")
     report = run_fleet(tasks(tmp_path), executor, job)
     assert [one.task for one in report.finished] == ["batch-3", "batch-4", "batch-5"]
+    said = {one.task: " ".join(one.said) for one in report.finished}
+    assert "it is kept as batch-3.torn-1" in said["batch-3"]
+    assert "it is kept as batch-4.torn-2" in said["batch-4"]
+    assert said["batch-5"] == ""
     assert executor.ran == ["batch-5", "batch-4", "batch-3"]
     assert (job / "batch-4.torn-2" / "samples").read_text() == "measured before"
     assert (job / "batch-4.torn-1" / "outcome.json").read_text() == left
@@ -136,3 +142,43 @@ def test_here_a_torn_result_is_set_aside_before_the_worker_starts(tmp_path: Path
     (ended,) = run_fleet([nowhere], LocalExecutor(), job).finished
     assert json.loads((ended.folder / "outcome.json").read_text())["status"]
     assert (job / "batch-3.torn-1" / "outcome.json").read_text() == '{"status":"cut_sh'
+
+
+def begin(folder: Path, task: Task, *, finished: int = 0) -> None:
+    """What a killed worker of a task leaves, with a plan that is cut short."""
+    (folder / "generations").mkdir(parents=True)
+    (folder / "plan.json").write_text(plan_to_json(task.plan)[:40])
+    (folder / "outcome.json").write_text('{"status": "cut_short"}')
+    for generation in range(finished):
+        (folder / "generations" / f"0-{generation}.json.gz").write_bytes(b"measured")
+
+
+def test_here_a_damaged_plan_that_would_lose_results_is_refused_before_anything_runs(
+    tmp_path: Path,
+) -> None:
+    job, (first, second, third) = tmp_path / "job", tasks(tmp_path)
+    begin(job / second.id, second)
+    begin(job / third.id, third, finished=2)
+    left = sorted(job.rglob("*"))
+    with pytest.raises(WorkerError, match="2 generations of this batch would be lost") as refused:
+        run_fleet([first, second, third], LocalExecutor(), job)
+    assert refused.value.message.startswith(f"{job / third.id / 'plan.json'}: not JSON")
+    assert sorted(job.rglob("*")) == sorted([*left, job / LOG])
+    assert (job / LOG).read_text() == ""
+
+
+@pytest.mark.slow
+def test_here_a_damaged_plan_is_set_aside_said_and_measured_anew(tmp_path: Path) -> None:
+    job, (task, *_) = tmp_path / "job", tasks(tmp_path)
+    nowhere = replace(task, plan=replace(task.plan, device="cuda:99"))
+    begin(job / task.id, nowhere)
+    handed: list[Outcome] = []
+    report = run_fleet([nowhere], LocalExecutor(), job, handed.append)
+    (ended,) = report.finished
+    assert report.failed == ()
+    assert json.loads((ended.folder / "plan.json").read_text())["device"] == "cuda:99"
+    assert (job / "batch-3.torn-1" / "plan.json").read_text() == plan_to_json(nowhere.plan)[:40]
+    (said,) = handed[0].said
+    assert said.startswith("plan.json of an earlier start is damaged (not JSON")
+    assert said.endswith("kept as batch-3.torn-1 and the batch is measured anew")
+    assert json.loads((job / LOG).read_text())["said"] == [said]

@@ -13,7 +13,7 @@ import pytest
 from kernelindex.runner.executors import work
 from kernelindex.runner.executors.source_tree import pack_source
 from kernelindex.runner.plan import plan_to_json
-from tests.runner.executors.stub import stub_source, stub_task
+from tests.runner.executors.stub import stub_source, stub_task, write_worker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,14 +45,18 @@ def test_perform_runs_the_shipped_worker(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_leaves_no_outcome_is_an_error_with_its_output(tmp_path: Path) -> None:
-    worker = tmp_path / "kernelindex" / "runner" / "worker"
-    worker.mkdir(parents=True)
-    for package in (worker, worker.parent, worker.parent.parent):
-        (package / "__init__.py").write_text("")
-    (worker / "__main__.py").write_text("import sys; print('no device here'); sys.exit(3)")
+    source = write_worker(tmp_path, "import sys; print('no device here'); sys.exit(3)")
     plan = plan_to_json(stub_task(1, tmp_path / "log").plan)
     with pytest.raises(work.WorkError, match=r"(?s)ended with 3 .*no device here"):
-        work.perform(work.pack_tree(tmp_path), plan, {})
+        work.perform(work.pack_tree(source), plan, {})
+
+
+def test_a_worker_that_refuses_does_not_pass_for_the_start_before_it(tmp_path: Path) -> None:
+    source = write_worker(tmp_path / "src", "import sys; print('refused: why'); sys.exit(2)")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "outcome.json").write_text('{"status": "cut_short"}')
+    with pytest.raises(work.WorkError, match=r"(?s)ended with 2 .*refused: why"):
+        work.run_worker(source, tmp_path / "plan.json", tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["../evil.py", "/etc/evil.py", "a/../../evil.py"])

@@ -38,8 +38,8 @@ def record_card() -> Card:
 def test_a_cohort_card_has_rows_scale_and_level() -> None:
     card = record_card()
     assert [(row.rank, row.name, row.value, row.ratio) for row in card.rows] == [
-        ("1", "Liger", "5.75 ms", "1x"),
-        ("2", "MoE expert loop", "64.0 ms", "11.1x"),
+        ("1", "Liger", "5.75 ms", "1.0x"),
+        ("2", "MoE expert loop", "63.96 ms", "11.1x"),
     ]
     assert card.axis == "median latency, log scale"
     assert card.level == "reported"

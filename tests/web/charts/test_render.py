@@ -46,7 +46,7 @@ def test_the_record_pair_as_svg(renderer: Renderer) -> None:
         RECORD.title,
         RECORD.alt,
     ]
-    assert {"5.75", "64.0", "11.1x", "latency, median (ms), log scale"} <= set(svg_texts(svg))
+    assert {"5.75", "63.96", "11.1x", "latency, median (ms), log scale"} <= set(svg_texts(svg))
     assert svg == renderer.draw(RECORD)
 
 

@@ -14,14 +14,14 @@ from tests.web.pages.reading import links_of, read_rows, row_of
 
 def test_nominal_peaks_have_their_source(site: TestClient) -> None:
     page = site.get("/hardware/h100-sxm5-80gb").text
-    assert row_of(page, "bf16")[1:] == ["989", "not measured", "TFLOP/s"]
+    assert row_of(page, "bf16")[1:] == ["989.4", "not measured", "TFLOP/s"]
     assert row_of(page, "memory copy")[1] == "3.35"
     assert "resources.nvidia.com/en-us-gpu-resources/h100-datasheet-24306" in links_of(page)
 
 
 def test_attainable_peaks_have_theirs(site: TestClient) -> None:
     page = site.get("/hardware/h200-sxm-141gb").text
-    assert row_of(page, "bf16")[1:] == ["989", "790", "TFLOP/s"]
+    assert row_of(page, "bf16")[1:] == ["989.4", "790.0", "TFLOP/s"]
     assert "Attainable bf16" in page
 
 

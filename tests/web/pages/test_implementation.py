@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.testclient import TestClient
 
+from tests.support import shipped
 from tests.web.pages.reading import links_of, read_rows
 
 LOOP = "/implementations/liger-benchmark-moe-expert-loop-moe-mlp"
@@ -17,6 +20,36 @@ def test_the_loop_says_that_it_is_a_copy_and_what_it_lacks(site: TestClient) -> 
     assert "import _huggingface_moe_forward" not in page
 
 
+def test_the_loop_written_anew_is_installed_and_says_so_once() -> None:
+    found = shipped.shipped().implementation_page({"line": "liger-benchmark/moe-expert-loop"})
+    pages = [shipped.client().get(f"/implementations/{row.slug}").text for row in found.rows]
+    anew = [page for page in pages if "installs by git" in page]
+    assert len(anew) == 2
+    for page in anew:
+        assert "install recipe: installs by git" in page
+        assert "pip install 'kernelindex[gpu] @ git+" in page
+        assert "not as it is" not in page
+        assert "benchmark script" not in page
+        assert "Not installable" not in page
+
+
+def test_every_page_installs_what_its_checklist_says_is_installed() -> None:
+    rows = shipped.shipped().implementation_page({}, limit=100).rows
+    seen = set()
+    for row in rows:
+        page = shipped.client().get(f"/implementations/{row.slug}").text
+        listed = re.search(r"<span>(met|missing)</span> install recipe: ([^<]*)", page)
+        assert listed is not None, row.slug
+        section = page.partition('id="install"')[2].partition("</section>")[0]
+        if listed[1] == "met":
+            assert "pip install" in section, row.slug
+        else:
+            assert f"Not installable: {listed[2]}." in section, row.slug
+        assert ("pip install" in section) != ("Not installable" in section), row.slug
+        seen.add(listed[1])
+    assert seen == {"met", "missing"}
+
+
 def test_an_empty_list_is_not_told_as_support_of_nothing(site: TestClient) -> None:
     page = site.get(LOOP).text
     support = page.split("Says it supports", 1)[1].split("</section>", 1)[0]
@@ -27,7 +60,7 @@ def test_an_empty_list_is_not_told_as_support_of_nothing(site: TestClient) -> No
 def test_its_runs_have_ranks_and_ratios(site: TestClient) -> None:
     rows = read_rows(site.get(f"{LOOP}?pass=backward&metric=latency").text)
     record = next(row for row in rows if row[0].startswith("experts=64"))
-    assert record[2:5] == ["64.0 ms", "11.1x", "2 of 2"]
+    assert record[2:5] == ["63.96 ms", "11.12x", "2 of 2"]
 
 
 def test_a_released_package_has_its_install_line(site: TestClient) -> None:

@@ -80,6 +80,8 @@ def run_and_publish(
     sound: list[bool] = []
 
     def hand_on(outcome: Outcome) -> None:
+        for text in outcome.said:
+            click.echo(text, err=True)
         if isinstance(outcome, Failed):
             click.echo(f"batch {outcome.task} was not measured: {outcome.text}", err=True)
             abort_batch(runner, int(outcome.task), bundle_folder(runner))

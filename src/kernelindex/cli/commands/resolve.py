@@ -44,6 +44,9 @@ def command(
     gpu:H100       also pass: dtype: source: framework: metric: evidence: license: installable:
     words          operation, GPU, dtype and pass by their exact names
 
+    Entries that lack what framework:, evidence:, license: or installable: asks for are left out
+    and counted; ranks and ratios stay as among all.
+
     \b
     ki resolve fused-moe T=8192 H=2048 I=768 E=64 K=8 bf16 gpu:H100 pass:backward
     ki resolve fused moe H200 bf16
@@ -70,4 +73,5 @@ def command(
         from kernelindex.cli.terminal import show
 
         show(lambda screen: print_answer(screen, answer, entries=entries, full=full))
-    return FAILED if answer.match == "none" else OK
+    found = answer.nearest if answer.match == "nearest" else answer.cohorts
+    return OK if found else FAILED

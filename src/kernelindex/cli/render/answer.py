@@ -11,7 +11,7 @@ from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import short
 from kernelindex.resolve.deployable_words import deployable_words
-from kernelindex.resolve.group_words import open_words
+from kernelindex.resolve.group_words import open_words, unmet_groups
 from kernelindex.resolve.query import to_query
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def print_answer(console: Console, answer: Answer, *, entries: int, full: bool) 
         print_list(console, "Best deployable", [told])
     if answer.cohorts_left_out:
         console.print(f"\nand {answer.cohorts_left_out} more groups that fit", style="dim")
+    if answer.cohorts and answer.cohorts_not_met:
+        console.print(f"\n{unmet_groups(answer)}", style="dim")
     _print_blocks(console, answer)
     _print_near(console, answer)
     print_list(console, "Rerun", [item.text for item in answer.reruns[:MAX_RERUNS]])
@@ -150,7 +152,9 @@ def _print_suggestions(console: Console, answer: Answer) -> None:
 
 
 def _print_next(console: Console, answer: Answer) -> None:
-    """The next command: look at the leader of the first group."""
+    """The next command: look at the first of the first group."""
     if answer.cohorts and answer.cohorts[0].entries:
-        digest = short(answer.cohorts[0].entries[0].run.digest)
-        console.print(f"\nki show run {digest} shows everything known of the leader.", style="dim")
+        first = answer.cohorts[0].entries[0]
+        whom = "leader" if first.position == 1 else "first of those"
+        told = f"\nki show run {short(first.run.digest)} shows everything known of the {whom}."
+        console.print(told, style="dim")

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.policy.verdicts import REASONS, VerdictKind
-from kernelindex.resolve.numbers import memory_text, ratio_text, scale_for
+from kernelindex.resolve.columns import (
+    scaled,
+    show_column,
+    show_intervals,
+    show_ratios,
+    show_sizes,
+)
+from kernelindex.resolve.numbers import scale_for
 from kernelindex.runner.plan import GRADIENT_PASSES
 from kernelindex.runner.surroundings import UNSETTLED, read_surroundings
 
@@ -18,7 +25,6 @@ if TYPE_CHECKING:
 
     from kernelindex.policy.judging import ExcludedRun, JudgedEntry
     from kernelindex.policy.verdicts import Verdict
-    from kernelindex.resolve.numbers import Scale
     from kernelindex.runner.recording import Batch
     from kernelindex.runner.standings import Judged
 
@@ -73,16 +79,17 @@ def _table(one: Judged, entries: Sequence[JudgedEntry]) -> Any:
         Column("% of limit", "right"),
         Column("peak", "right"),
     )
+    numbers = [scaled(scale, row.entry.value, _ends(row)) for row in entries]
     cells = (
         [rank_words(row) for row in entries],
         [clean(row.run.line.title) for row in entries],
-        align_decimal([scale.show(row.entry.value, _half(row)) for row in entries]),
-        [interval_words(row, scale) for row in entries],
-        align_decimal([_ratio(row) for row in entries]),
+        align_decimal(show_column(numbers)),
+        [text or "none" for text in show_intervals(numbers)],
+        align_decimal(show_ratios([row.ranked.ratio_to_leader for row in entries])),
         [str(row.to_leader.kind) if row.to_leader else "" for row in entries],
         [ratio_interval(row.to_leader) for row in entries],
         [_limit(row) for row in entries],
-        [_peak(one, row) for row in entries],
+        show_sizes([_peak(one, row) for row in entries]),
     )
     return build_table(columns, list(zip(*cells, strict=True)))
 
@@ -93,14 +100,6 @@ def rank_words(row: JudgedEntry) -> str:
     if low is None:
         return "only"
     return str(low) if low == high else f"{low}-{high}"
-
-
-def interval_words(row: JudgedEntry, scale: Scale) -> str:
-    """The interval of the median in the table's unit."""
-    interval = row.run.interval
-    if interval is None:
-        return "none"
-    return f"{scale.show(interval.low, _half(row))}-{scale.show(interval.high, _half(row))}"
 
 
 def ratio_interval(verdict: Verdict | None) -> str:
@@ -162,14 +161,9 @@ def _print_settle(console: Console, row: JudgedEntry) -> None:
         console.print(f"  {name} against the first: {verdict.settle.text}", style="dim")
 
 
-def _half(row: JudgedEntry) -> float | None:
+def _ends(row: JudgedEntry) -> tuple[float, float] | None:
     interval = row.run.interval
-    return None if interval is None else (interval.high - interval.low) / 2
-
-
-def _ratio(row: JudgedEntry) -> str:
-    ratio = row.ranked.ratio_to_leader
-    return "" if ratio is None else ratio_text(ratio)
+    return None if interval is None else (interval.low, interval.high)
 
 
 def _limit(row: JudgedEntry) -> str:
@@ -177,7 +171,7 @@ def _limit(row: JudgedEntry) -> str:
     return "" if percent is None else f"{percent:.0f}"
 
 
-def _peak(one: Judged, row: JudgedEntry) -> str:
+def _peak(one: Judged, row: JudgedEntry) -> int | None:
     spec = one.runs[row.run.digest].run.document["spec"]
-    peak = spec.get("memory", {}).get("peakBytes")
-    return "" if peak is None else memory_text(peak)
+    peak: int | None = spec.get("memory", {}).get("peakBytes")
+    return peak

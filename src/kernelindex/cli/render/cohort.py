@@ -8,20 +8,16 @@ from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.resolve.numbers import scale_for
 from kernelindex.resolve.row_words import (
-    half_width,
+    cells_of,
     inline_doubts,
-    interval_words,
     is_memory_bound,
     least_ns,
-    memory_words,
     own_doubts,
     path_words,
-    percent_words,
     rank_words,
-    rate_words,
-    ratio_words,
     setting_words,
     shared_words,
+    unmet_words,
 )
 
 if TYPE_CHECKING:
@@ -51,9 +47,11 @@ def print_cohort(
     console.print(entry_table(cohort, shown, wide=wide))
     if not wide:
         _print_doubts_below(console, cohort, shown)
-    left = cohort.entry_count - len(shown)
+    left = len(cohort.entries) - len(shown) + cohort.entries_left_out
     if left > 0:
         console.print(f"and {left} more behind these", style="dim")
+    if cohort.entries_not_met:
+        console.print(unmet_words(cohort), style="dim")
 
 
 def cohort_title(cohort: Cohort) -> str:
@@ -78,21 +76,17 @@ def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Tabl
         Column("level"),
         Column("doubts", flexible=True),
     )
-    limits = [entry.limit for entry in entries]
+    numbers = cells_of(entries, scale)
     cells = (
         [rank_words(entry, entries) for entry in entries],
         [" · ".join(map(clean, path_words(e.implementation, e.revision))) for e in entries],
-        align_decimal([scale.show(e.run.primary.value, half_width(e)) for e in entries]),
-        [interval_words(entry, scale) for entry in entries],
-        align_decimal([ratio_words(entry) for entry in entries]),
-        align_decimal([rate_words(entry, by_memory=by_memory) for entry in entries]),
-        align_decimal(
-            [percent_words(limit.percent_nominal if limit else None) for limit in limits]
-        ),
-        align_decimal(
-            [percent_words(limit.percent_attainable if limit else None) for limit in limits]
-        ),
-        [memory_words(entry) if wide else "" for entry in entries],
+        align_decimal(numbers.values),
+        numbers.intervals,
+        align_decimal(numbers.ratios),
+        align_decimal(numbers.rates),
+        align_decimal(numbers.nominal),
+        align_decimal(numbers.attainable),
+        numbers.memory if wide else ["" for _ in entries],
         [entry.evidence for entry in entries],
         _doubts(cohort, entries) if wide else ["" for _ in entries],
     )

@@ -9,9 +9,9 @@ from kernelindex.cli.render.pairs import mapping_words
 from kernelindex.cli.render.tables import Column, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.ids import is_digest, short
+from kernelindex.resolve.columns import record_values, run_values, show_ratios
 from kernelindex.resolve.compare_words import pair_numbers
 from kernelindex.resolve.group_words import operation_words
-from kernelindex.resolve.numbers import half_of, ratio_text, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,14 +52,14 @@ def print_run_lines(console: Console, runs: Sequence[RunLine]) -> None:
         (
             short(run.digest),
             _rank(run) if wide else "",
-            _value(run),
+            value,
             clean(run.implementation.title),
             clean(_workload(run)),
             clean(f"{run.hardware} {run.timed_pass}".replace(" unstated", "")),
             run.evidence if run.status == "passed" else clean(run.status),
             inline_doubts(run.doubts) if wide else "",
         )
-        for run in runs
+        for run, value in zip(runs, run_values(runs), strict=True)
     ]
     console.print(build_table(columns, rows))
 
@@ -79,7 +79,10 @@ def print_records(console: Console, records: Sequence[RecordLine]) -> None:
         Column("on", flexible=True),
         Column("cause", flexible=True),
     )
-    rows = [_record(record, wide=console.width >= WIDE) for record in records]
+    wide = console.width >= WIDE
+    by = show_ratios([record.ratio or None for record in records])
+    told = zip(records, record_values(records), by, strict=True)
+    rows = [_record(record, value, ratio, wide=wide) for record, value, ratio in told]
     console.print(build_table(columns, rows))
     if any(record.same_day for record in records):
         console.print("* several that day; their order is not known", style="dim")
@@ -88,8 +91,9 @@ def print_records(console: Console, records: Sequence[RecordLine]) -> None:
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """The sentence, then what differs, then what is equal."""
     console.print(clean(comparison.summary), style="bold")
-    for pair in comparison.verdicts:
-        if numbers := pair_numbers(pair):
+    told = zip(comparison.verdicts, pair_numbers(comparison.verdicts), strict=True)
+    for pair, numbers in told:
+        if numbers:
             console.print(f"{short(pair.run)} against {short(pair.against)}: {numbers.text}")
     console.print()
     names = [short(run.digest) for run in comparison.runs]
@@ -105,16 +109,15 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     console.print(f"\nequal: {', '.join(field.name for field in equal)}", style="dim")
 
 
-def _record(record: RecordLine, *, wide: bool) -> tuple[str, ...]:
-    scale = scale_for([record.value or 0.0], record.unit or "ns")
+def _record(record: RecordLine, value: str, ratio: str, *, wide: bool) -> tuple[str, ...]:
     leader = clean(record.leader or "several, none beaten")
     workload = operation_words(record.operation, record.operation_title)
     return (
         f"{record.date or 'undated'}{'*' if record.same_day else ''}",
         short(record.leader_run or record.run),
         f"{leader}\n  {clean(record.previous)}" if record.previous else leader,
-        scale.with_unit(record.value, half_of(record.interval)) if record.value else "",
-        ratio_text(record.ratio) if record.ratio else "",
+        value,
+        ratio,
         clean(f"{workload} {mapping_words(record.axes)}"),
         clean(_place(record)),
         clean(record.cause.replace("_", " ")) if wide else "",
@@ -131,13 +134,6 @@ def _rank(run: RunLine) -> str:
         return ""
     low, high = run.rank.low, run.rank.high
     return str(low) if low == high else f"{low}-{high}"
-
-
-def _value(run: RunLine) -> str:
-    if run.primary is None:
-        return ""
-    scale = scale_for([run.primary.value], run.primary.unit)
-    return scale.with_unit(run.primary.value, half_of(run.interval))
 
 
 def _workload(run: RunLine) -> str:

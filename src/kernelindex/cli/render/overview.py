@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
+from kernelindex.resolve.columns import show_digits
 from kernelindex.resolve.group_words import (
-    ahead_words,
-    interval_of_leader,
+    lead_heading,
+    leader_intervals,
     leader_name,
+    leader_values,
+    leads_ahead,
     level_of_leader,
     open_words,
     place_words,
-    value_words,
 )
-from kernelindex.resolve.numbers import significant
+from kernelindex.resolve.row_words import PERCENT_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +32,7 @@ def overview_table(cohorts: Sequence[Cohort], *, wide: bool) -> Table:
     columns = (
         Column("workload", flexible=True),
         Column("on", flexible=True),
-        Column("leads", flexible=True),
+        Column(lead_heading(cohorts), flexible=True),
         Column("value", "right"),
         Column("95 % interval", "right"),
         Column("ahead", "right"),
@@ -42,18 +44,18 @@ def overview_table(cohorts: Sequence[Cohort], *, wide: bool) -> Table:
         [clean(words) for words in open_words(cohorts)],
         [clean(place) for place in place_words(cohorts)],
         [clean(leader_name(cohort)) for cohort in cohorts],
-        [value_words(cohort) for cohort in cohorts],
-        [interval_of_leader(cohort) for cohort in cohorts],
-        align_decimal([ahead_words(cohort) for cohort in cohorts]),
-        align_decimal([_percent(cohort) if wide else "" for cohort in cohorts]),
+        leader_values(cohorts),
+        leader_intervals(cohorts),
+        align_decimal(leads_ahead(cohorts)),
+        align_decimal(show_digits(list(map(_percent, cohorts)), PERCENT_DIGITS))
+        if wide
+        else ["" for _ in cohorts],
         [str(cohort.entry_count) for cohort in cohorts],
         [level_of_leader(cohort) for cohort in cohorts],
     )
     return build_table(columns, list(zip(*cells, strict=True)))
 
 
-def _percent(cohort: Cohort) -> str:
+def _percent(cohort: Cohort) -> float | None:
     limit = cohort.entries[0].limit if cohort.entries else None
-    if limit is None or limit.percent_nominal is None:
-        return ""
-    return significant(limit.percent_nominal, 2)
+    return limit.percent_nominal if limit else None

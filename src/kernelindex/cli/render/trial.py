@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kernelindex.cli.render.bench import ratio_interval
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
+from kernelindex.resolve.columns import scaled, show_column
 from kernelindex.resolve.numbers import memory_text, scale_for
 from kernelindex.runner.trying import BUDGET_SECONDS
 
@@ -95,7 +96,7 @@ def doubt_words(one: Trial) -> str:
     seen = [one.text] if one.unsettled else []
     if one.unsettled and len(one.process_ns) > 1:
         scale = scale_for(one.process_ns, "ns")
-        times = " / ".join(scale.show(time) for time in one.process_ns)
+        times = " / ".join(show_column([scaled(scale, time) for time in one.process_ns]))
         seen.append(f"its processes took {times} {scale.unit}")
     machine = one.surroundings
     if machine.busy:
@@ -166,7 +167,7 @@ def _table(one: Trial) -> object:
     )
     cells = (
         [clean(rival.title) for rival in one.rivals],
-        align_decimal([scale.show(time) for time in times]),
+        align_decimal(show_column([scaled(scale, time) for time in times])),
         [str(rival.verdict.kind) for rival in one.rivals],
         [f"{rival.verdict.ratio:.3f}" if rival.verdict.ratio else "" for rival in one.rivals],
         [ratio_interval(rival.verdict) for rival in one.rivals],

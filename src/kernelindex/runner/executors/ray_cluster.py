@@ -14,8 +14,8 @@ from kernelindex.errors import KernelIndexError
 from kernelindex.runner.executors import work
 from kernelindex.runner.executors.source_tree import pack_source
 from kernelindex.runner.executors.tasks import Failed, Finished, Outcome, Task
-from kernelindex.runner.executors.torn import PART, set_aside
 from kernelindex.runner.plan import plan_to_json
+from kernelindex.runner.torn import PART, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -99,7 +99,7 @@ def collect(task: Task, result: Future[Any], folder: Path) -> Outcome:
     try:
         set_aside(part)
         work.write_tree(files, part)
-        set_aside(place)
+        aside = set_aside(place)
         part.replace(place)
     except OSError as error:
         raise FleetError(
@@ -109,7 +109,8 @@ def collect(task: Task, result: Future[Any], folder: Path) -> Outcome:
             " there is kept",
             code="fleet.unwritable",
         ) from error
-    return Finished(task=task.id, folder=place, where=where)
+    said = (f"what an earlier start left of {task.id} is kept as {aside.name}",) if aside else ()
+    return Finished(task=task.id, folder=place, where=where, said=said)
 
 
 def _is_of_task(error: Exception) -> bool:

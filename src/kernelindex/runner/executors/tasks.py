@@ -28,19 +28,24 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The worker ended and its batch folder is in ``folder``; ``where`` names the machine."""
+    """The worker ended and its batch folder is in ``folder``; ``where`` names the machine.
+
+    ``said`` is what a person should hear of it: what an earlier start left was set aside.
+    """
 
     task: str
     folder: Path
     where: str
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """No batch folder came back, after every retry; ``text`` says why."""
+    """No batch folder came back, after every retry; ``text`` says why, ``said`` as above."""
 
     task: str
     text: str
+    said: tuple[str, ...] = ()
 
 
 Outcome = Finished | Failed
@@ -52,6 +57,8 @@ class Executor(Protocol):
     def run(self, tasks: Sequence[Task], folder: Path) -> Iterator[Outcome]:
         """Run each task once and put its batch folder at ``folder/<task id>``.
 
-        One without an outcome, or cut short, may lie there: it is taken up or set aside.
+        One without an outcome, or cut short, may lie there: it is taken up or set aside, which
+        the outcome says. Raises what is no failure of a task, before anything is measured
+        where it can be known by then.
         """
         ...

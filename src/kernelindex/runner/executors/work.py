@@ -26,6 +26,7 @@ WORKER = "kernelindex.runner.worker"
 MAX_RESULT_BYTES = 1 << 30
 _PR_SET_PDEATHSIG = 1
 _TAIL = 2000
+_REFUSED = 2  # the worker's EXIT_REFUSED, which no cluster has to import
 _MOST_OF_NAME = 255
 LEFT_BEHIND = frozenset(("seed.secret",))
 
@@ -60,7 +61,10 @@ def write_plan(folder: Path, plan: str, files: Mapping[str, bytes]) -> Path:
 
 
 def run_worker(source: Path, plan: Path, out: Path) -> None:
-    """The worker as a process of its own, killed when this one dies; raises WorkError."""
+    """The worker as a process of its own, killed when this one dies; raises WorkError.
+
+    One that refuses leaves the outcome of an earlier start, which is not its own.
+    """
     environment = {**os.environ, "PYTHONPATH": str(source)}
     command = [sys.executable, "-m", WORKER, str(plan), "--out", str(out)]
     done = subprocess.run(
@@ -71,7 +75,7 @@ def run_worker(source: Path, plan: Path, out: Path) -> None:
         preexec_fn=_die_with_parent,
         check=False,
     )
-    if not (out / "outcome.json").exists():
+    if done.returncode == _REFUSED or not (out / "outcome.json").exists():
         tail = done.stdout[-_TAIL:].decode(errors="replace")
         raise WorkError(f"the worker ended with {done.returncode} and no outcome: {tail}")
 

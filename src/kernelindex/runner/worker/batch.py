@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from kernelindex.runner.sandbox import find_isolation
 from kernelindex.runner.worker.bench import Bench, CutShortError, Programs
 from kernelindex.runner.worker.calibrating import calibration_record
 from kernelindex.runner.worker.conduct import Conduct
+from kernelindex.runner.worker.damage import set_damaged_aside
 from kernelindex.runner.worker.places import Places
 from kernelindex.runner.worker.resume import (
     Missing,
@@ -53,8 +55,12 @@ class Options:
 
 
 def open_bench(plan: Plan, plan_folder: Path, folder: Path, options: Options) -> Bench:
-    """Open or take up the batch folder and commit to the seed; raises WorkerError."""
+    """Open or take up the batch folder and commit to the seed; raises WorkerError.
+
+    One that an earlier start left damaged is set aside, which is said, or refused.
+    """
     started = time.monotonic()
+    said = set_damaged_aside(plan, folder)
     seed = open_folder(plan, folder)
     journal = batch_files.Journal(folder)
     resumed = journal.lines > 0
@@ -68,6 +74,9 @@ def open_bench(plan: Plan, plan_folder: Path, folder: Path, options: Options) ->
         isolation=isolation.facts(),
         version=__version__,
     )
+    for text in said:
+        journal.write("set_aside", text=text)
+        print(text, file=sys.stderr, flush=True)
     return Bench(
         plan=plan,
         plan_folder=plan_folder.resolve(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernelindex.resolve.numbers import Scale, ratio_text
+from kernelindex.resolve.columns import scaled, show_column, show_ratios
 from kernelindex.web.charts.layers import (
     MARGIN,
     Layer,
@@ -26,6 +26,7 @@ from kernelindex.web.charts.widest import fit_widest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kernelindex.resolve.numbers import Scale
     from kernelindex.web.charts.chart import Frame
     from kernelindex.web.charts.cohort import CohortEntry
 
@@ -237,16 +238,17 @@ def _numbers(shown: Sequence[CohortEntry], layout: Layout, scale: Scale) -> list
     narrow = layout.frame.is_narrow
     end = layout.text_edge - (0 if narrow else RATIO_ROOM)
     unit_room = text_width(f" {scale.unit}", 12.0) if narrow and scale.unit else 0.0
-    said = [scale.show(entry.value, _half(entry)) for entry in shown]
+    said = show_column([scaled(scale, entry.value, entry.interval) for entry in shown])
     point = end - FALLBACK * (
         unit_room + max(text_width(text[len(_whole(text)) :], 12.0) for text in said)
     )
     values, units, ratios = [], [], []
-    for row, (entry, text) in enumerate(zip(shown, said, strict=True)):
+    far = show_ratios([entry.ratio for entry in shown])
+    for row, (text, ratio) in enumerate(zip(said, far, strict=True)):
         y = layout.name_y(row) if narrow else layout.dot_y(row)
         values.append(text_row(point - text_width(_whole(text), 12.0), y, text))
         units += [text_row(end, y, scale.unit)] if narrow else []
-        ratios.append(text_row(layout.text_edge, y + (15 if narrow else 0), _ratio(entry)))
+        ratios.append(text_row(layout.text_edge, y + (15 if narrow else 0), ratio))
     return [
         texts("name", values),
         *([texts("name", units, "right")] if units else []),
@@ -254,19 +256,9 @@ def _numbers(shown: Sequence[CohortEntry], layout: Layout, scale: Scale) -> list
     ]
 
 
-def _half(entry: CohortEntry) -> float | None:
-    return abs(entry.interval[1] - entry.interval[0]) / 2 if entry.interval else None
-
-
 def _whole(text: str) -> str:
     """The part of a number before its decimal point."""
     return text.partition(".")[0]
-
-
-def _ratio(entry: CohortEntry) -> str:
-    if entry.ratio is None:
-        return ""
-    return "1x" if entry.ratio == 1.0 else ratio_text(entry.ratio)
 
 
 def _brackets(shown: Sequence[CohortEntry], layout: Layout) -> list[Layer]:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 from kernelindex.resolve import ask_text
 from kernelindex.resolve.deployable_words import deployable_words
 from kernelindex.resolve.group_words import (
-    ahead_words,
-    interval_of_leader,
+    lead_heading,
+    leader_intervals,
     leader_name,
+    leader_values,
+    leads_ahead,
     level_of_leader,
     open_words,
     place_words,
-    value_words,
+    unmet_groups,
 )
 from kernelindex.resolve.query import to_query
 from kernelindex.resolve.use import read_use
@@ -81,7 +83,9 @@ class AnswerPage(Page):
     slots: tuple[SlotView, ...] = field(metadata=told("the bests; empty when nothing fits"))
     groups: tuple[GroupView, ...] = field(metadata=told("the groups in full, when they are few"))
     overview: tuple[OverviewRow, ...] = field(metadata=told("a row a group, when they are many"))
+    leads: str = field(metadata=told("what the first entries of the many groups are"))
     use: tuple[Use, ...] = field(metadata=told("how to use the entries, when one group answers"))
+    unmet: str = field(metadata=told("groups that fit, but have nothing that meets the conditions"))
     command: str = field(metadata=told("the same question as a line for a shell"))
 
 
@@ -116,7 +120,9 @@ def build_page(catalog: Catalog, text: str, found: Answer) -> AnswerPage:
         slots=_slots(found) if found.cohorts else (),
         groups=_groups(found.cohorts) if few else (),
         overview=() if few else _overview(found.cohorts),
+        leads=lead_heading(found.cohorts).capitalize(),
         use=read_use(catalog, single) if single else (),
+        unmet=unmet_groups(found),
         command=command_line(text),
     )
 
@@ -147,29 +153,40 @@ def _groups(cohorts: Sequence[Cohort]) -> tuple[GroupView, ...]:
             cohort=cohort,
             words=words,
             rows=build_rows(cohort, most=MOST_ROWS),
-            figure=cohort_figure(cohort) if cohort.entry_count > 1 else None,
+            figure=_figure(cohort),
         )
         for cohort, words in zip(cohorts, open_words(cohorts), strict=True)
     )
 
 
+def _figure(cohort: Cohort) -> Figure | None:
+    """The chart of a whole group; none of a part of one, which no address can bring again."""
+    return None if cohort.entry_count < 2 or cohort.entries_not_met else cohort_figure(cohort)
+
+
 def _overview(cohorts: Sequence[Cohort]) -> tuple[OverviewRow, ...]:
-    ahead = align([ahead_words(cohort) for cohort in cohorts])
+    columns = zip(
+        cohorts,
+        open_words(cohorts),
+        place_words(cohorts),
+        leader_values(cohorts),
+        leader_intervals(cohorts),
+        align(leads_ahead(cohorts)),
+        strict=True,
+    )
     return tuple(
         OverviewRow(
             words=words,
             place=place,
             href=paths.cohort(cohort.key),
             leader=leader_name(cohort),
-            value=value_words(cohort),
-            interval=interval_of_leader(cohort),
+            value=value,
+            interval=interval,
             level=level_of_leader(cohort),
             ahead=lead,
             count=cohort.entry_count,
         )
-        for cohort, words, place, lead in zip(
-            cohorts, open_words(cohorts), place_words(cohorts), ahead, strict=True
-        )
+        for cohort, words, place, value, interval, lead in columns
     )
 
 

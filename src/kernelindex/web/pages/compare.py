@@ -10,9 +10,10 @@ import orjson
 from starlette.responses import Response
 
 from kernelindex.policy.verdicts import REASONS
+from kernelindex.resolve.columns import ends_of, run_values, scaled, show_column
 from kernelindex.resolve.compare import LEAST, MOST, compare_runs
 from kernelindex.resolve.compare_words import PairNumbers, apart_words, pair_numbers
-from kernelindex.resolve.numbers import half_of, scale_for, spaced_percent
+from kernelindex.resolve.numbers import scale_for, spaced_percent
 from kernelindex.resolve.views import CONTROLLED
 from kernelindex.web import paths
 from kernelindex.web.asked import several
@@ -23,12 +24,14 @@ from kernelindex.web.handling import page_route
 from kernelindex.web.show import exact, named_sentence, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from starlette.requests import Request
 
     from kernelindex.catalog.catalog import Catalog
+    from kernelindex.resolve.columns import Number
     from kernelindex.resolve.dossier import ComparedField, Comparison, PairVerdict, RunLine
+    from kernelindex.resolve.numbers import Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +99,9 @@ def compare(catalog: Catalog, request: Request) -> ComparePage:
                 text=_sentence(one),
                 why="; ".join(REASONS.get(code, code.replace("_", " ")) for code in one.reasons),
                 run=paths.run(one.run),
-                numbers=pair_numbers(one),
+                numbers=numbers,
             )
-            for one in found.verdicts
+            for one, numbers in zip(found.verdicts, pair_numbers(found.verdicts), strict=True)
         ),
         material=tuple(one for one in found.fields if one.material),
         beside=tuple(one for one in found.fields if not one.material and one.name != "value"),
@@ -156,24 +159,30 @@ def _form(asked: tuple[str, ...]) -> ComparePage:
 
 def _columns(found: Comparison) -> tuple[ComparedRun, ...]:
     """The runs with their numbers in one unit, where they share the stored one."""
-    numbers = [one.primary for one in found.runs if one.primary]
-    same = len({one.unit for one in numbers}) == 1
-    shared = scale_for([one.value for one in numbers], numbers[0].unit) if same else None
-    columns = []
-    for line, apart in zip(found.runs, apart_words(found.runs), strict=True):
-        primary = line.primary
-        scale = shared or (scale_for([primary.value], primary.unit) if primary else None)
-        columns.append(
-            ComparedRun(
-                line=line,
-                apart=apart,
-                value=scale.with_unit(primary.value, half_of(line.interval))
-                if primary and scale
-                else "no number",
-                exact=exact(primary.value, primary.unit) if primary else "",
-            )
+    told = zip(found.runs, apart_words(found.runs), _values(found.runs), strict=True)
+    return tuple(
+        ComparedRun(
+            line=line,
+            apart=apart,
+            value=text or "no number",
+            exact=exact(line.primary.value, line.primary.unit) if line.primary else "",
         )
-    return tuple(columns)
+        for line, apart, text in told
+    )
+
+
+def _values(runs: Sequence[RunLine]) -> list[str]:
+    """The number of each run, all in one unit where they share the stored one."""
+    numbers = [one.primary for one in runs if one.primary]
+    if len({one.unit for one in numbers}) != 1:
+        return run_values(runs)
+    scale = scale_for([one.value for one in numbers], numbers[0].unit)
+    texts = show_column([_number(run, scale) for run in runs])
+    return [f"{text} {scale.unit}".rstrip() if text else "" for text in texts]
+
+
+def _number(run: RunLine, scale: Scale) -> Number | None:
+    return scaled(scale, run.primary.value, ends_of(run.interval)) if run.primary else None
 
 
 def _name(run: ComparedRun) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from kernelindex.registry.products import TERA
+from kernelindex.resolve.columns import show_digits, show_sizes
 from kernelindex.resolve.gpus import COPY, GpuDossier, GpuLine, Peak, list_gpus, show_gpu
-from kernelindex.resolve.numbers import significant
 from kernelindex.web import paths
 from kernelindex.web.context import Page, told
 from kernelindex.web.handling import page_route
@@ -33,6 +33,9 @@ class HardwareListPage(ListPage):
     template: ClassVar[str] = "hardware_list.html"
 
     gpus: tuple[GpuLine, ...] = field(metadata=told("GPUs in order, measured here or not"))
+    flops: list[str] = field(metadata=told("bf16 peak of each in TFLOP/s, where known"))
+    bandwidth: list[str] = field(metadata=told("bandwidth of each in TB/s, where known"))
+    memory: list[str] = field(metadata=told("memory of each with its unit, where known"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +70,16 @@ def hardware_list(catalog: Catalog, request: Request) -> HardwareListPage:
         choice(asked, "architecture", "Architecture", _options(row.architecture for row in rows)),
         choice(asked, "measured", "Measured here", [Option("yes", "yes"), Option("no", "no")]),
     )
-    kept = [row for row in rows if _meets(row, asked.values)]
+    kept = sorted((row for row in rows if _meets(row, asked.values)), key=_KEYS[asked.sort])
     return HardwareListPage(
         title="Hardware",
         description="GPUs with their peaks and how much was measured on each.",
         section="Hardware",
         json_path="/api/v1/hardware",
-        gpus=tuple(sorted(kept, key=_KEYS[asked.sort])),
+        gpus=tuple(kept),
+        flops=show_digits([_tera(row.bf16_flops) for row in kept]),
+        bandwidth=show_digits([_tera(row.bandwidth_bytes_s) for row in kept]),
+        memory=show_sizes([row.memory_bytes for row in kept]),
         **list_fields(asked, filters, None),
     )
 
@@ -105,21 +111,33 @@ def _place(text: str) -> tuple[str, str]:
 
 
 def _peaks(peaks: Sequence[Peak]) -> tuple[PeakRow, ...]:
-    nominal = align([_rate(one.nominal) for one in peaks])
-    attainable = align([_rate(one.attainable) for one in peaks])
+    units = [_unit(one.name) for one in peaks]
+    nominal = align(_rates([one.nominal for one in peaks], units))
+    attainable = align(_rates([one.attainable for one in peaks], units))
     return tuple(
         PeakRow(
             name="memory copy" if one.name == COPY else one.name,
             nominal=stated,
             attainable=measured,
-            unit=_unit(one.name),
+            unit=unit,
         )
-        for one, stated, measured in zip(peaks, nominal, attainable, strict=True)
+        for one, stated, measured, unit in zip(peaks, nominal, attainable, units, strict=True)
     )
 
 
-def _rate(per_second: float | None) -> str:
-    return significant(per_second / TERA) if per_second else ""
+def _rates(per_second: Sequence[float | None], units: Sequence[str]) -> list[str]:
+    """Rates in trillions, those of one unit at the same decimals."""
+    found = [""] * len(units)
+    for unit in set(units):
+        places = [place for place, one in enumerate(units) if one == unit]
+        texts = show_digits([_tera(per_second[place]) for place in places])
+        for place, text in zip(places, texts, strict=True):
+            found[place] = text
+    return found
+
+
+def _tera(per_second: float | None) -> float | None:
+    return per_second / TERA if per_second else None
 
 
 def _unit(name: str) -> str:

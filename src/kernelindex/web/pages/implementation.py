@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from kernelindex.resolve.columns import show_ratios
 from kernelindex.resolve.implementation_page import (
     ImplementationDossier,
     RankedRun,
@@ -57,6 +58,7 @@ class ImplementationPage(RunListPage):
     requirements: tuple[Fact, ...] = field(metadata=told("what its builds require, if stated"))
     links: tuple[str, ...] = field(metadata=told("addresses that its editor gave"))
     runs: tuple[RankedRun, ...] = field(metadata=told("its runs with their ranks, newest first"))
+    ratios: list[str] = field(metadata=told("each run's value over its leader's, where ranked"))
 
 
 def implementation(catalog: Catalog, request: Request) -> ImplementationPage | Response:
@@ -89,6 +91,7 @@ def implementation(catalog: Catalog, request: Request) -> ImplementationPage | R
         dossier=dossier,
         operation_title=title,
         runs=listed.runs,
+        ratios=show_ratios([one.ratio if one.entries != 1 else None for one in listed.runs]),
         **_stated(dossier.spec),
         links=_links(dossier.metadata),
         **left_out_fields(asked, listed.left_out),

@@ -9,9 +9,10 @@ import orjson
 
 from kernelindex.errors import NotFoundError
 from kernelindex.ids import is_digest, parse_prefix
+from kernelindex.resolve.columns import Stored, show_with_units
 from kernelindex.resolve.lookup import locate
 from kernelindex.resolve.numbers import scale_for
-from kernelindex.resolve.recipes import import_line, install_line, rerun_line
+from kernelindex.resolve.recipes import Usage, rerun_line, usage_of
 from kernelindex.resolve.show import build_dossier
 from kernelindex.web import paths
 from kernelindex.web.charts.figure import Figure, samples_figure
@@ -95,8 +96,7 @@ class RunPage(Page):
         metadata=told("the canonical manifest, indented; empty where it has a page of its own")
     )
     bibtex: str = field(metadata=told("the citation as BibTeX"))
-    install: str | None = field(metadata=told("the line that installs what ran, if stated"))
-    imports: str | None = field(metadata=told("the line that imports what ran, if stated"))
+    usage: Usage = field(metadata=told("how what ran is installed and imported, or why not"))
     rerun: str | None = field(metadata=told("the line that repeats the run, if possible here"))
     aliases: tuple[str, ...] = field(metadata=told("ids from elsewhere, each digest once"))
     references: tuple[str, ...] = field(metadata=told("addresses that the run's editor gave"))
@@ -143,8 +143,7 @@ def build_page(run: RunDossier, remarks: Remarks, strips: Figure | None) -> RunP
         ),
         manifest=manifest if len(manifest) <= MOST_MANIFEST else "",
         bibtex=bibtex(run, permalink),
-        install=(install := install_line(implementation)),
-        imports=import_line(implementation) if install else None,
+        usage=usage_of(implementation, restated=run.implementation.restated),
         rerun=rerun_line(run.identity.run),
         aliases=_aliases(run.identity.aliases),
         references=_references(run),
@@ -212,17 +211,18 @@ def _compare(run: RunDossier) -> str:
 
 def _measurements(found: tuple[dict[str, Any], ...]) -> tuple[Measurement, ...]:
     plain = [one for one in found if isinstance(one.get("value"), int | float)]
-    scales = [scale_for([one["value"]], str(one.get("unit", ""))) for one in plain]
-    numbers = align([scale.show(one["value"]) for scale, one in zip(scales, plain, strict=True)])
+    stored = [Stored(one["value"], str(one.get("unit", ""))) for one in plain]
+    told = [text.partition(" ") for text in show_with_units(stored)]
+    numbers = align([number for number, *_ in told])
     return tuple(
         Measurement(
             metric=str(one.get("metric", "")).replace("_", " "),
             statistic=str(one.get("statistic", "")),
             value=number,
-            unit=scale.unit,
+            unit=unit,
             exact=exact(one["value"], str(one.get("unit", ""))),
         )
-        for one, scale, number in zip(plain, scales, numbers, strict=True)
+        for one, number, (*_, unit) in zip(plain, numbers, told, strict=True)
     )
 
 
