@@ -27,6 +27,7 @@ class Host:
     spent_ns: float = 0.0
     asked: int = 0
     alive: bool = True
+    pid: int = 0
 
     def ask(self, command: str, timeout_s: float, **fields: Any) -> Reply | Refused:
         if command == "measure":
