@@ -232,6 +232,19 @@ def test_nothing_synchronises_with_the_host() -> None:
         torch.cuda.set_sync_debug_mode("default")
 
 
+def test_the_first_call_of_a_kind_compiles_before_it_launches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runtime = pytest.importorskip("triton.knobs").runtime
+    ahead: list[bool] = []
+    monkeypatch.setattr(
+        runtime, "jit_post_compile_hook", lambda **one: ahead.append(one["is_manual_warmup"])
+    )
+    inputs = draw(Case(1024, 23, 512, 768, 5), "cuda")  # no other test has 23 experts
+    run(moe_mlp, inputs, gradient_for(inputs))
+    assert ahead == [True] * 10
+
+
 def test_compiled_call_equals_the_eager_one() -> None:
     inputs = draw(Case(512, 16, 2048, 768, 4), "cuda")
     dy = gradient_for(inputs)

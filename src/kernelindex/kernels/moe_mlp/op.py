@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .compilation import prepare
 from .custom_op import moe_mlp_op
 from .passes import run_backward, run_forward
 from .shape import Shape, read_shape
@@ -36,14 +37,15 @@ def moe_mlp(
     Raises MoeMlpError before any launch: rank, axes, dtype, device, tile.
     """
     x, gate_up_proj, down_proj, top_k_weights = _autocast(x, gate_up_proj, down_proj, top_k_weights)
-    args = (x, gate_up_proj, down_proj, top_k_index, top_k_weights)
-    save = torch.is_grad_enabled() and any(t.requires_grad for t in args)
+    inputs = Inputs(x, gate_up_proj, down_proj, top_k_index, top_k_weights)
+    save = torch.is_grad_enabled() and any(t.requires_grad for t in inputs)
     if torch.compiler.is_compiling() or not x.is_cuda or x.shape[0] == 0:
-        return _general(args, save)
-    shape = read_shape(*args)
+        return _general(inputs, save)
+    shape = read_shape(*inputs)
+    prepare(shape, inputs, save)
     if not save:
-        return run_forward(shape, Inputs(*args).dense(), save=False)[0]
-    out: torch.Tensor = _Eager.apply(shape, *args)
+        return run_forward(shape, inputs.dense(), save=False)[0]
+    out: torch.Tensor = _Eager.apply(shape, *inputs)
     return out
 
 
@@ -67,7 +69,7 @@ class _Eager(torch.autograd.Function):
         return None, g.x, g.gate_up_proj, g.down_proj, None, g.top_k_weights
 
 
-def _general(args: tuple[torch.Tensor, ...], save: bool) -> torch.Tensor:
+def _general(args: Inputs, save: bool) -> torch.Tensor:
     if args[0].shape[0] == 0:  # no tokens: nothing to launch, every gradient is zero
         read_shape(*args)
         return args[0] * 1.0 + 0.0 * (args[1].sum() + args[2].sum() + args[4].sum())

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import triton
 import triton.language as tl
 
+from .start import start
+
 if TYPE_CHECKING:
     import torch
 
@@ -67,7 +69,7 @@ def reduce_rows(
         return
     top_k = routing.layout.slots // tokens
     parts = 0 if dw_part is None else dw_part.shape[0]
-    reduce_kernel[(tokens,)](
+    start(reduce_kernel, (tokens,), out)(
         y,
         routing.slot_row,
         out,

@@ -13,6 +13,7 @@ import torch
 import triton
 
 from .routing_kernels import count_kernel, place_kernel, route_kernel
+from .start import start
 
 if TYPE_CHECKING:
     from .shape import Shape
@@ -101,17 +102,20 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
     axes = (layout.slots, top_k, layout.tiles)
     if layout.slots <= ONE_BLOCK_SLOTS:
         one_block = (layout.experts, step, padded, layout.block_rows, layout.align)
-        route_kernel[(1,)](top_k_index, top_k_weights, *outputs, *axes, *one_block, num_warps=8)
+        start(route_kernel, (1,), index)(
+            top_k_index, top_k_weights, *outputs, *axes, *one_block, num_warps=8
+        )
         return routing
     chunk = max(step, triton.next_power_of_2(triton.cdiv(layout.slots, 128)))
     chunks = triton.cdiv(layout.slots, chunk)
-    scratch = torch.empty(layout.slots + chunks * padded, dtype=torch.int32, device=device)
-    rank, count = scratch[: layout.slots], scratch[layout.slots :]
-    count_kernel[(chunks,)](
+    ranks = _up16(layout.slots)  # an address that is no multiple of 16 is compiled for again
+    scratch = torch.empty(ranks + chunks * padded, dtype=torch.int32, device=device)
+    rank, count = scratch[:ranks], scratch[ranks:]
+    start(count_kernel, (chunks,), index)(
         top_k_index, rank, count, layout.slots, chunk, step, layout.experts, padded
     )
     blocks = (layout.experts, padded, layout.block_rows, layout.align)
-    place_kernel[(chunks,)](
+    start(place_kernel, (chunks,), index)(
         top_k_index, top_k_weights, rank, count, *outputs, *axes, chunks, chunk, *blocks
     )
     return routing

@@ -10,6 +10,7 @@ import torch
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
+from ..start import start
 from . import down_grad as _down_grad
 from . import gemm as _gemm
 from . import up as _up
@@ -35,6 +36,8 @@ def _box_layout(rows: int, columns: int, half: bool) -> gl.NVMMASharedLayout:
 
 @lru_cache(maxsize=16)
 def _programs(device: torch.device) -> int:
+    if device.type != "cuda":
+        return 1  # nothing runs
     return torch.cuda.get_device_properties(device).multi_processor_count
 
 
@@ -55,7 +58,7 @@ class HopperEngine:
     ) -> None:
         """F1 into h [rows, 2I] (left alone if it is empty) and act [rows, I]."""
         save = h.numel() > 0
-        _up.up_kernel[(_programs(x.device),)](
+        start(_up.up_kernel, (_programs(x.device),), x)(
             x, r.row_token, r.row_weight, _map(w, 128, 64),
             _map(h if save else act, 64, 64), _map(act, 64, 64),
             r.tiles, r.layout.tiles, r.done,
@@ -67,7 +70,7 @@ class HopperEngine:
     ) -> None:
         """F2 (trans) or B2 into y [rows, N]."""
         box = (256, 64) if trans else (64, 256)
-        _gemm.gemm_kernel[(_programs(a.device),)](
+        start(_gemm.gemm_kernel, (_programs(a.device),), a)(
             _map(a, 128, 64), _map(w, *box), _map(y, 64, 64), r.tiles, r.layout.tiles, r.done,
             N=y.shape[1], K=a.shape[1], TRANS=trans, CHAINED=trans, launch_pdl=trans, **RING,
         )  # fmt: skip
@@ -78,7 +81,7 @@ class HopperEngine:
         """B1 into dh [rows, 2I]; the router gradient's partial sums, fp32 [I / 256, rows]."""
         inter = dh.shape[1] // 2
         part = torch.empty(inter // 256, r.layout.rows, dtype=torch.float32, device=dy.device)
-        _down_grad.down_grad_kernel[(_programs(dy.device),)](
+        start(_down_grad.down_grad_kernel, (_programs(dy.device),), dy)(
             dy, r.row_token, r.row_weight, _map(w, 64, 256), _map(h, 128, 64), _map(dh, 64, 64),
             part, r.layout.rows, r.tiles, r.layout.tiles,
             H=dy.shape[1], I=inter, **RING,
@@ -90,7 +93,7 @@ class HopperEngine:
     ) -> None:
         """B4 (gather_a: a is [T, M]) or B5 (b is [T, N]) into out [E, M, N]."""
         gathered, dense = (a, b) if gather_a else (b, a)
-        _weight_grad.weight_grad_kernel[(_programs(a.device),)](
+        start(_weight_grad.weight_grad_kernel, (_programs(a.device),), a)(
             gathered, r.row_token, _map(dense, 64, 256), _map(out, 64, 64), r.bounds,
             E=out.shape[0], G=gathered.shape[1], D=dense.shape[1], FLIP=not gather_a,
             **RING,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..config import Portable, Tile, fit_columns
+from ..start import start
 from . import rows, weight_grad
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class PortableEngine:
         inter, hidden = act.shape[1], x.shape[1]
         t = self.tiles.up
         columns, depth = fit_columns(t.columns, inter), fit_columns(t.depth, hidden)
-        rows.up_kernel[(r.layout.tiles * (inter // columns),)](
+        start(rows.up_kernel, (r.layout.tiles * (inter // columns),), x)(
             x, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, hidden // depth, h, act,
             hidden, inter, self.tiles.block_rows, columns, depth, h.numel() > 0,
             num_warps=t.warps, num_stages=t.stages,
@@ -40,7 +41,7 @@ class PortableEngine:
         t: Tile = self.tiles.down if trans else self.tiles.up_grad
         depth, width = a.shape[1], y.shape[1]
         columns, step = fit_columns(t.columns, width), fit_columns(t.depth, depth)
-        rows.gemm_kernel[(r.layout.tiles * (width // columns),)](
+        start(rows.gemm_kernel, (r.layout.tiles * (width // columns),), a)(
             a, w, r.tiles, r.layout.tiles, depth // step, y,
             width, depth, self.tiles.block_rows, columns, step, trans,
             num_warps=t.warps, num_stages=t.stages,
@@ -54,7 +55,7 @@ class PortableEngine:
         t = self.tiles.down_grad
         columns, step = fit_columns(t.columns, inter), fit_columns(t.depth, hidden)
         part = torch.empty(inter // columns, r.layout.rows, dtype=torch.float32, device=dy.device)
-        rows.down_grad_kernel[(r.layout.tiles * (inter // columns),)](
+        start(rows.down_grad_kernel, (r.layout.tiles * (inter // columns),), dy)(
             dy, w, r.row_token, r.row_weight, r.tiles, r.layout.tiles, hidden // step, h, dh, part,
             r.layout.rows, hidden, inter, self.tiles.block_rows, columns, step,
             num_warps=t.warps, num_stages=t.stages,
@@ -68,7 +69,7 @@ class PortableEngine:
         experts, m, n = out.shape
         t = self.tiles.weight_grad
         bm, bn = fit_columns(t.columns, m), fit_columns(t.columns, n)
-        weight_grad.weight_grad_kernel[(experts * (m // bm) * (n // bn),)](
+        start(weight_grad.weight_grad_kernel, (experts * (m // bm) * (n // bn),), a)(
             a, b, r.row_token, r.bounds, out, experts, m, n, bm, bn, t.depth, gather_a,
             num_warps=t.warps, num_stages=t.stages,
         )  # fmt: skip
