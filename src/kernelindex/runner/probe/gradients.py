@@ -1,4 +1,4 @@
-"""Gradients put and zeroed out of a candidate's reach: all of it is outside of what is timed.
+"""Gradients put and zeroed, inputs marked as new, out of a candidate's reach and of what is timed.
 
 What is called here was bound before a candidate's import, on torch's own classes: an attribute
 of a leaf or of its gradient, or a subclass it was turned into, runs nothing of the candidate's.
@@ -33,7 +33,13 @@ class Functions:
     zeros_like: Callable[[Any], Any]
     detach: Callable[[Any], Any]
     clone: Callable[[Any], Any]
+    count_up: Callable[[tuple[Any, ...]], None]
     untouched: Callable[[], Any]
+
+    def mark(self, tensors: tuple[Any, ...]) -> None:
+        """Count up the versions of tensors, as writing into them does."""
+        with self.untouched():
+            self.count_up(tensors)
 
     def drop(self, leaf: Any) -> None:
         """Set a leaf's gradient to None."""
@@ -65,5 +71,6 @@ def bind_gradients() -> Functions:
         zeros_like=torch.zeros_like,
         detach=tensor.detach,
         clone=tensor.clone,
+        count_up=torch._C._increment_version,
         untouched=torch._C.DisableTorchFunction,
     )

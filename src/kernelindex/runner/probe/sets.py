@@ -56,6 +56,12 @@ class Sets(Protocol):
     def refresh(self, offset: int, *, training: bool) -> None:
         """Rewrite every set's contents for this offset; static ones only in training."""
 
+    def mark(self, index: int, *, inputs: bool) -> None:
+        """Mark upstream gradients and, with ``inputs``, what is new at every call as written to.
+
+        In use they are, so nothing that goes by a tensor's version may gain by it here.
+        """
+
     def drop_gradients(self, index: int) -> None:
         """Set the gradients of a set to None."""
 
@@ -97,6 +103,12 @@ class TorchSets:
             if one.state != (offset, training):
                 _write_torch(one, offset, training)
                 one.state = (offset, training)
+
+    def mark(self, index: int, *, inputs: bool) -> None:
+        """See ``Sets``; a leaf shares the version of its plain tensor."""
+        one = self.sets[index]
+        per_call = [s.name for s in one.case.operation.inputs if inputs and s.role != "static"]
+        self._gradients.mark((*one.upstream.values(), *(one.plain[name] for name in per_call)))
 
     def drop_gradients(self, index: int) -> None:
         """See ``Sets``; buffers of ours go as well."""
@@ -186,6 +198,9 @@ class NumpySets:
             for name, array in contents.items():
                 one.plain[name][...] = array
             one.state = (offset, training)
+
+    def mark(self, index: int, *, inputs: bool) -> None:
+        """An array has no version."""
 
     def drop_gradients(self, index: int) -> None:
         """Nothing: arrays have no gradients."""

@@ -87,6 +87,7 @@ class PlainWork:
 
     def ready(self, index: int) -> Step:
         """See ``Work``; what ``prepare`` made of static inputs stands in their place."""
+        self._sets.mark(index, inputs=True)
         return partial(self._function, **self._arguments(index))
 
     def _arguments(self, index: int) -> dict[str, Any]:
@@ -160,8 +161,10 @@ class TorchWork:
         """See ``Work``.
 
         Gradients that accumulate are added to zeros: the addition is timed in full, and what a
-        call leaves behind is its own gradient, which can be judged like any other.
+        call leaves behind is its own gradient, which can be judged like any other. A graph of
+        before is not valid any more once inputs are marked, so ``backward`` leaves them alone.
         """
+        self._sets.mark(index, inputs=self._pass != "backward")
         if self._pass == "forward":
             return partial(self._function, **self._sets.sets[index].given)
         if self._accumulate:
