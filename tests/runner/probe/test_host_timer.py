@@ -78,14 +78,14 @@ def test_no_collection_of_garbage_from_the_first_sample_to_the_last() -> None:
     def call() -> None:
         seen.append(gc.isenabled())
         gc.enable()  # a candidate that wants collections between its calls
+        gc.collect()  # none is due before it has returned
         gc.callbacks.append(lambda phase, _: collected.append(phase))
 
-    before, threshold = list(gc.callbacks), gc.get_threshold()
-    gc.set_threshold(1)
-    try:
-        timer.take(3, ready, cold=True, offer=lambda *_: [[] for _ in range(50)] and None)
-    finally:
-        gc.set_threshold(*threshold)
+    def allocate(*_: object) -> None:
+        assert len([[] for _ in range(5 * gc.get_threshold()[0])]) > 0
+
+    before = list(gc.callbacks)
+    timer.take(3, ready, cold=True, offer=allocate)
     assert seen == [False] * 6
     assert collected == []
     assert gc.isenabled()
