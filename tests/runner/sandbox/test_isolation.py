@@ -22,6 +22,12 @@ for name, path in (("own", sys.argv[1]), ("other", sys.argv[2]), ("shared", "/de
     except OSError:
         found[name] = False
 found["secret"] = Path(sys.argv[3], "secret").exists()
+shown = Path(sys.argv[3], "shown")
+found["shown"] = sorted(str(path.relative_to(shown)) for path in shown.rglob("*"))
+try:
+    (shown / "new").write_text("x")
+except OSError:
+    found["shown"].append("read-only")
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 found["capabilities"] = int(status["CapEff"], 16)
 found["new_privileges"] = status["NoNewPrivs"].strip()
@@ -39,15 +45,18 @@ def usable(kind: str) -> Isolation:
 def enclosed(
     isolation: Isolation, tmp_path: Path, code: str = LOOK, **limits
 ) -> subprocess.CompletedProcess:
-    for name in ("own", "other", "hidden"):
+    for name in ("own", "other", "hidden", "hidden/shown", "hidden/shown/keys"):
         (tmp_path / name).mkdir(exist_ok=True)
+    (tmp_path / "hidden" / "shown" / "module.py").write_text("")
+    (tmp_path / "hidden" / "shown" / "keys" / "key.pem").write_text("key")
     (tmp_path / "hidden" / "secret").write_text("seed")
     paths = [str(tmp_path / name) for name in ("own", "other", "hidden")]
     command = build_command(
         isolation,
         [sys.executable, "-c", code, *paths],
         writable=[tmp_path / "own"],
-        hidden=[tmp_path / "hidden"],
+        hidden=[tmp_path / "hidden" / "shown" / "keys", tmp_path / "hidden"],
+        readable=[tmp_path / "hidden" / "shown"],
         limits=Limits(**limits),
     )
     source = str(Path(__file__).parents[3] / "src")
@@ -69,6 +78,7 @@ def test_only_its_own_folder_can_be_written_and_the_secret_is_gone(tmp_path, kin
     found = json.loads(done.stdout)
 
     assert (found["own"], found["other"], found["secret"]) == (True, False, False), done.stderr
+    assert found["shown"] == ["keys", "module.py", "read-only"]
     assert found["processes"] <= 2
     assert found["pid"] <= 2
     # Of capabilities at most those that read files: never one that mounts or traces.
@@ -127,8 +137,7 @@ def test_kinds_can_be_restricted() -> None:
 def test_bubblewrap_hides_before_it_shows() -> None:
     spec = {
         "isolation": {"program": "/usr/bin/bwrap"},
-        "hidden": ["/batch"],
-        "writable": ["/scratch/a"],
+        "mounts": [["hide", "/batch"], ["write", "/scratch/a"]],
     }
     command = bubblewrap_command(spec, ["python3", "x.py"])
 

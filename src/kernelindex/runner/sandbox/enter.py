@@ -38,13 +38,15 @@ def main(arguments: Sequence[str]) -> None:
 
 def bubblewrap_command(spec: Mapping[str, Any], command: Sequence[str]) -> list[str]:
     """The same enclosure in bubblewrap's words."""
-    hidden = [word for path in spec["hidden"] for word in ("--tmpfs", path)]
-    writable = [word for path in spec["writable"] for word in ("--bind", path, path)]
+    words = {"hide": "--tmpfs", "read": "--ro-bind", "write": "--bind"}
+    mounts: list[str] = []
+    for what, path in spec["mounts"]:
+        mounts += (words[what], path) if what == "hide" else (words[what], path, path)
     return [
         *(spec["isolation"]["program"], "--die-with-parent", "--cap-drop", "ALL"),
         *("--unshare-net", "--unshare-pid", "--unshare-ipc"),
         *("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"),
-        *("--tmpfs", _SHARED_MEMORY, *hidden, *writable),
+        *("--tmpfs", _SHARED_MEMORY, *mounts),
         *("--chdir", os.getcwd(), "--", *command),  # noqa: PTH109 - a text for the command
     ]
 
@@ -62,7 +64,7 @@ def _enter_namespaces(spec: Mapping[str, Any]) -> None:
         kernel.mount_private()
         kernel.mount_proc()
     if "files" in features:
-        _close_files(spec["writable"], spec["hidden"])
+        _close_files(spec["mounts"])
 
 
 def _flags(features: Sequence[str], *, user: bool) -> int:
@@ -72,20 +74,24 @@ def _flags(features: Sequence[str], *, user: bool) -> int:
     return flags | (kernel.CLONE_NEWPID if "processes" in features else 0)
 
 
-def _close_files(writable: Sequence[str], hidden: Sequence[str]) -> None:
-    """Everything read-only but ``writable``; ``hidden`` and shared memory are covered."""
+def _close_files(mounts: Sequence[Sequence[str]]) -> None:
+    """Everything read-only but what may be written; what is hidden and shared memory is covered."""
     kernel.mount_private()
     where = os.getcwd()  # noqa: PTH109 - entered again below, through the new mounts
-    handles = {path: os.open(path, os.O_PATH | os.O_DIRECTORY) for path in writable}
-    for path in hidden:
-        kernel.mount_empty(path)
-    for path, handle in handles.items():
+    handles = {
+        path: os.open(path, os.O_PATH | os.O_DIRECTORY) for what, path in mounts if what != "hide"
+    }
+    for what, path in mounts:
         os.makedirs(path, exist_ok=True)  # noqa: PTH103 - below a hidden folder it is gone
-        kernel.bind_handle(handle, path)
-        os.close(handle)
+        if what == "hide":
+            kernel.mount_empty(path)
+        else:
+            kernel.bind_handle(handles[path], path)
+            os.close(handles.pop(path))
     kernel.set_read_only("/", read_only=True, recursive=True)
-    for path in writable:
-        kernel.set_read_only(path, read_only=False, recursive=False)
+    for what, path in mounts:
+        if what == "write":
+            kernel.set_read_only(path, read_only=False, recursive=False)
     kernel.mount_empty(_SHARED_MEMORY)
     os.chdir(where)
 

@@ -6,13 +6,13 @@ import dataclasses
 import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.runner.sandbox.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 KINDS = ("bubblewrap", "namespaces", "limits")
 FEATURES = ("network", "files", "processes")
@@ -48,21 +48,31 @@ def build_command(
     *,
     writable: Sequence[Path],
     hidden: Sequence[Path] = (),
+    readable: Sequence[Path] = (),
     limits: Limits | None = None,
     trusted: bool = False,
 ) -> list[str]:
     """The command that runs ``command`` enclosed.
 
-    ``writable`` folders stay writable, ``hidden`` ones look empty; both must exist. A
-    ``trusted`` process keeps its limits only.
+    ``writable`` folders stay writable, ``hidden`` ones look empty, ``readable`` ones beneath
+    them can be read again; all must exist. Of two, one in the other, the inner decides for what
+    is in it. A ``trusted`` process keeps its limits only.
     """
     used = Isolation(kind="limits") if trusted else isolation
     spec = {
         "isolation": dataclasses.asdict(used),
-        "writable": [str(path) for path in writable],
-        "hidden": [str(path) for path in hidden],
+        "mounts": order_mounts(hidden=hidden, readable=readable, writable=writable),
         "limits": dataclasses.asdict(limits or Limits()),
         "drop": not trusted,
     }
     enter = [sys.executable, "-S", "-P", "-m", "kernelindex.runner.sandbox.enter"]
     return [*enter, json.dumps(spec), *command]
+
+
+def order_mounts(
+    *, hidden: Sequence[Path], readable: Sequence[Path], writable: Sequence[Path]
+) -> list[tuple[str, str]]:
+    """What is to become of which folder, the outer ones first; a writable one is never hidden."""
+    given = (("hide", hidden), ("read", readable), ("write", writable))
+    mounts = [(what, str(path)) for what, paths in given for path in paths]
+    return sorted(mounts, key=lambda one: len(Path(one[1]).parts))

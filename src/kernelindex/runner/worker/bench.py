@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kernelindex.runner.dataclass_json import to_json
+from kernelindex.runner.sandbox.view import View, make_view, private_folders, python_folders
 from kernelindex.runner.worker.processes import Process
 from kernelindex.stats import Random
 
@@ -66,8 +67,15 @@ class Bench:
     watch: Watch
     deadline: float
     started: float = field(default_factory=time.monotonic)
+    view: View = field(init=False)
     stop: bool = False
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """A candidate sees no keys, no other's place, and of the batch its inputs alone."""
+        hidden = (self.folder, self.places.shelter, *private_folders())
+        readable = (self.places.inputs, self.plan_folder, *python_folders())
+        self.view = make_view(hidden, readable)
 
     @property
     def rules(self) -> Rules:
@@ -104,19 +112,18 @@ class Bench:
 
     def start_probe(self, name: str, *, memory_bytes: int = 0) -> Process:
         """Start a probe in its isolation; the anchor's is enclosed alike, to be timed alike."""
-        hidden = [self.folder]
-        return self._start(name, self.programs.probe, hidden=hidden, memory_bytes=memory_bytes)
+        return self._start(name, self.programs.probe, self.view, memory_bytes=memory_bytes)
 
     def start_judge(self) -> Process:
         """Start the judge: trusted, not enclosed; it writes inputs and reads outputs."""
-        return self._start("judge", self.programs.judge, hidden=[], trusted=True)
+        return self._start("judge", self.programs.judge, None, trusted=True)
 
     def _start(
         self,
         name: str,
         program: Sequence[str],
+        view: View | None,
         *,
-        hidden: Sequence[Path],
         trusted: bool = False,
         memory_bytes: int = 0,
     ) -> Process:
@@ -125,7 +132,7 @@ class Bench:
             program,
             self.places.of(name),
             isolation=self.isolation,
-            hidden=hidden,
+            view=view,
             trusted=trusted,
             memory_bytes=memory_bytes,
         )

@@ -108,14 +108,15 @@ def _not_plain(folder: str, names: list[str]) -> list[str]:
 
 
 class Places:
-    """The temporary folder of a batch; ``close`` removes it.
+    """The temporary folder of a batch, beside those of others in ``shelter``; ``close`` removes it.
 
     With ``caches``, compiled code is kept there between batches, a folder for each name: one
     candidate's never reaches another.
     """
 
     def __init__(self, parent: Path | None = None, caches: Path | None = None) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="kernelindex-", dir=parent)).resolve()
+        self.shelter = (parent or shelter()).resolve()
+        self.root = Path(tempfile.mkdtemp(prefix="batch-", dir=self.shelter))
         self.inputs = self.root / "inputs"
         self.inputs.mkdir()
         self._caches = caches
@@ -135,8 +136,8 @@ class Places:
 
     def empty_inputs(self) -> Path:
         """The folder of input files, with nothing in it."""
-        shutil.rmtree(self.inputs, ignore_errors=True)
-        self.inputs.mkdir()
+        for one in self.inputs.iterdir():  # the folder stays: enclosed processes see this very one
+            _remove(one)
         return self.inputs
 
     def close(self) -> None:
@@ -145,6 +146,17 @@ class Places:
             for folder in self._cached:
                 _copy_plain(self.root / folder / "cache", self._caches / folder)
         _remove(self.root)
+
+
+def shelter() -> Path:
+    """A folder of this user's for all batches: covered as one, none sees another's places."""
+    found = Path(tempfile.gettempdir()) / f"kernelindex-{os.getuid()}"
+    with suppress(OSError):
+        found.mkdir(mode=0o700, exist_ok=True)
+        seen = found.lstat()
+        if stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid():
+            return found
+    return Path(tempfile.mkdtemp(prefix="kernelindex-"))  # somebody else has taken the name
 
 
 def folder_name(name: str) -> str:

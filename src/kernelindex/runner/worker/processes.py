@@ -19,8 +19,8 @@ from kernelindex.runner.worker.places import environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from kernelindex.runner.sandbox.view import View
     from kernelindex.runner.worker.places import Place
 
 _END_SECONDS = 5.0
@@ -41,7 +41,7 @@ class Process:
         place: Place,
         *,
         isolation: Isolation,
-        hidden: Sequence[Path] = (),
+        view: View | None = None,
         trusted: bool = False,
         memory_bytes: int = 0,
     ) -> None:
@@ -59,7 +59,8 @@ class Process:
             isolation,
             [*program, "--channel", str(theirs.fileno())],
             writable=[place.root],
-            hidden=hidden,
+            hidden=view.hidden if view else (),
+            readable=view.readable if view else (),
             trusted=trusted,
         )
         read, write = os.pipe()
