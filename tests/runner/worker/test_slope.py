@@ -73,3 +73,13 @@ def test_a_busy_machine_and_threads_of_its_own_accuse_nobody(
         lambda calls: [2.0 * MS] * calls, lambda _, calls: calls * 2.0 * MS, call_ns=16 * MS
     )
     assert verdict(threads, monkeypatch, median_ns=2.0 * MS) is None
+
+
+@pytest.mark.parametrize(("beside_us", "code"), [(60, None), (200, "slope_disagrees")])
+def test_short_calls_of_a_host_may_not_take_half_a_millisecond_beside(
+    monkeypatch: pytest.MonkeyPatch, beside_us: int, code: str | None
+) -> None:
+    """Seen: 21 µs reported, and 180 more in a callback between calls."""
+    call_ns = 21_000 + 1_000 * beside_us
+    host = Host(lambda calls: [21e3] * calls, lambda _, calls: calls * call_ns, call_ns=call_ns)
+    assert verdict(host, monkeypatch, median_ns=21e3) == code

@@ -127,7 +127,7 @@ class Rounds:
             return
         refused = keep_times(self.bench, member, regime, timed, reply, calls)
         if refused is None and note_guards(member, regime.timed_pass, reply) and check:
-            self._judge_timed(member, regime)
+            self._judge_timed(member, regime, refresh)
         if refused is not None:
             member.fail(regime.timed_pass, refused)
 
@@ -165,15 +165,16 @@ class Rounds:
         wanted = max(1, round(rules.round_seconds * 1e9 / expected))
         return draw_calls(min(wanted, high), low, high, self.random)
 
-    def _judge_timed(self, member: Member, regime: Regime) -> None:
+    def _judge_timed(self, member: Member, regime: Regime, refresh: int) -> None:
         """Judge what one of the calls just timed left; which one was drawn after it was made."""
         path = member.process.place.out / "timed.kit"
         reply = member.ask(regime.timed_pass, "kept", self.bench.timeout_s, out=str(path))
         if reply is None:
             return
-        asked = self._asked(regime, reply)
+        asked = self._asked(regime, reply, refresh)
         if asked is None:
-            member.fail(regime.timed_pass, malformed("kept: wanted set and refresh"))
+            text = f"kept: wanted a set and refresh {refresh}, as was asked for"
+            member.fail(regime.timed_pass, malformed(text))
             return
         results = compare(self.judge, {member.id: str(path)}, asked)
         if self.judge.problem is None:
@@ -184,13 +185,13 @@ class Rounds:
         self.judge.ask("free")
         remove_files([path])
 
-    def _asked(self, regime: Regime, reply: Reply) -> Asked | None:
-        index, offset = reply.fields.get("set"), reply.fields.get("refresh")
-        if not isinstance(index, int) or not isinstance(offset, int):
+    def _asked(self, regime: Regime, reply: Reply, refresh: int) -> Asked | None:
+        index = reply.fields.get("set")
+        if not isinstance(index, int) or reply.fields.get("refresh") != refresh:
             return None
-        if not 0 <= index < self.bench.rules.rotation_sets or offset < 0:
+        if not 0 <= index < self.bench.rules.rotation_sets:
             return None
-        return Asked(self.judge.point.draws[0], regime.timed_pass, index, offset)
+        return Asked(self.judge.point.draws[0], regime.timed_pass, index, refresh)
 
 
 def is_warm(regime: Regime, before: Regime | None) -> bool:
