@@ -24,6 +24,20 @@ WRONG = """
 def wrong(x, weight):
     return x * weight
 """
+PEEKS = """
+import glob, os
+from kernelindex.runner.operations.rms_norm.candidates import eager
+OWN, FOLDER = os.getcwd(), "{folder}"
+def peeks(x, weight):
+    beside = os.path.dirname(OWN) + "/*/*", os.path.dirname(os.path.dirname(OWN)) + "/*/*/*"
+    places = [path for one in beside for path in glob.glob(one) if "/inputs" not in path]
+    seen = [path for path in places if not path.startswith(OWN)]
+    for keys in ("keys", ".ki", "out"):
+        seen += glob.glob(f"{{FOLDER}}/{{keys}}/*")
+    if seen:
+        raise ValueError(f"read: {{seen}}")
+    return eager(x, weight)
+"""
 
 
 EAGER = Candidate(id="eager", entry=f"{MODULE}:eager", passes=("forward", "full"))
@@ -58,19 +72,26 @@ def rms_norm_plan(*others: Candidate, **point: Any) -> Plan:
     )
 
 
-def run_from_a_bare_copy(plan: Plan, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
+def run_from_a_bare_copy(
+    plan: Plan, folder: Path, code: str = WRONG
+) -> tuple[Path, list[dict[str, Any]]]:
     """The worker on a plan, from a copy of the source tree; where it wrote, and the series."""
     source = Path(kernelindex.__file__).parent
     copy = folder / "tree" / "src"
     shutil.copytree(source, copy / "kernelindex", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "plan").mkdir()
     (folder / "plan" / "plan.json").write_text(plan_to_json(plan))
-    (folder / "plan" / "mine.py").write_text(WRONG)
+    (folder / "plan" / "mine.py").write_text(code)
     out = folder / "out"
     arguments = [str(folder / "plan" / "plan.json"), "--out", str(out)]
     done = subprocess.run(
         [sys.executable, "-m", "kernelindex.runner.worker", *arguments],
-        env={**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(copy),
+            "OMP_NUM_THREADS": "1",
+            "KI_RUNNERS": str(folder / "keys"),
+        },
         cwd=folder,
         capture_output=True,
         text=True,
@@ -103,6 +124,20 @@ def test_numpy_and_eager_are_measured_from_a_bare_copy_and_a_wrong_file_is_refus
     calibration = batch_files.read_json(out / batch_files.CALIBRATION)
     assert [one for one in calibration["floor"] if one[0] > 0 and 0 < one[1] <= 0.5]
     assert calibration["anchor"]["problems"] == []
+
+
+def test_a_candidate_sees_no_keys_no_batch_and_no_place_of_others(tmp_path) -> None:
+    for keys in ("keys", ".ki"):
+        (tmp_path / keys).mkdir()
+        (tmp_path / keys / "key.pem").write_text("secret")
+    peeks = Candidate(id="peeks", entry="peeks", file="mine.py", passes=("forward",))
+    code = PEEKS.format(folder=tmp_path)
+    out, series = run_from_a_bare_copy(rms_norm_plan(peeks), tmp_path, code)
+    facts = batch_files.read_json(out / batch_files.FACTS)
+    if "files" not in facts["isolation"]["features"]:
+        pytest.skip("this machine allows no view of the file system of its own")
+    found = {one["candidate"]: (one["status"], one["text"]) for one in series}
+    assert found["peeks"][0] == "passed", found["peeks"][1]
 
 
 def test_accumulated_gradients_of_timed_calls_are_judged(tmp_path) -> None:
