@@ -237,3 +237,25 @@ def test_products_that_fill_gaps_share_two_buffers_and_leave_no_gradients() -> N
     assert not second.requires_grad
     assert factor.numel() == 256
     assert 0.5 < float(large().float().std()) / 4.0 < 2.0  # of normal numbers, not of zeros
+
+
+def test_a_version_tells_nothing_of_what_was_written(tmp_path: Path) -> None:
+    """Neither that a call's inputs stayed, nor by how much it moves, that they did not."""
+    rig = make_rig("cpu", tmp_path, **SIZE)
+    sets = rig.commands.session.sets
+    assert sets is not None
+    x, weight = (sets.sets[0].plain[name] for name in ("x", "weight"))
+    steps: dict[bool, set[int]] = {True: set(), False: set()}
+    sets.mark(0, inputs=True)
+    for refresh in range(200):
+        before, static = x._version, weight._version
+        if written := bool(refresh % 2):
+            sets.refresh(refresh, training=True)
+            static = weight._version
+        sets.mark(0, inputs=True)
+        steps[written].add(x._version - before)
+        assert weight._version == static
+    assert steps == {True: {4, 5, 6, 7}, False: {4, 5, 6, 7}}
+    seen = x._version
+    sets.mark(0, inputs=False)
+    assert x._version == seen

@@ -34,12 +34,18 @@ class Functions:
     detach: Callable[[Any], Any]
     clone: Callable[[Any], Any]
     count_up: Callable[[tuple[Any, ...]], None]
+    version: Callable[[Any], int]
     untouched: Callable[[], Any]
 
-    def mark(self, tensors: tuple[Any, ...]) -> None:
-        """Count up the versions of tensors, as writing into them does."""
+    def raise_version(self, tensor: Any, wanted: int) -> int:
+        """Count up a tensor's version, as writing into it does, to ``wanted``, or by one.
+
+        The version it has now.
+        """
         with self.untouched():
-            self.count_up(tensors)
+            times = max(1, wanted - self.version(tensor))
+            self.count_up((tensor,) * times)
+            return self.version(tensor)
 
     def drop(self, leaf: Any) -> None:
         """Set a leaf's gradient to None."""
@@ -72,5 +78,6 @@ def bind_gradients() -> Functions:
         detach=tensor.detach,
         clone=tensor.clone,
         count_up=torch._C._increment_version,
+        version=tensor._version.__get__,
         untouched=torch._C.DisableTorchFunction,
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kernelindex.runner.judge.refresh import refreshed
+from kernelindex.runner.probe.choosing import draw_unit
 from kernelindex.runner.probe.gradients import bind_gradients
 from kernelindex.runner.tensor_file import read_header, read_tensors
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from kernelindex.runner.operations.case import Case
     from kernelindex.runner.probe.gradients import Buffer
+
+LEAST_STEP, STEPS = 4, 4
 
 
 @dataclass(slots=True)
@@ -92,6 +95,8 @@ class TorchSets:
         self._non_leaf = non_leaf
         self._gradients = bind_gradients()
         self._buffers: dict[tuple[int, str], Buffer] = {}
+        self._versions: dict[tuple[int, str], int] = {}
+        self._draw = draw_unit
         self.sets: Sequence[Set] = [
             self._load(case, device, one, upstream[at] if at < len(upstream) else None)
             for at, one in enumerate(files)
@@ -105,10 +110,19 @@ class TorchSets:
                 one.state = (offset, training)
 
     def mark(self, index: int, *, inputs: bool) -> None:
-        """See ``Sets``; a leaf shares the version of its plain tensor."""
-        one = self.sets[index]
-        per_call = [s.name for s in one.case.operation.inputs if inputs and s.role != "static"]
-        self._gradients.mark((*one.upstream.values(), *(one.plain[name] for name in per_call)))
+        """See ``Sets``; a leaf shares the version of its plain tensor.
+
+        Versions go up by a number drawn each time, writing included: it tells nothing either.
+        """
+        one, torch = self.sets[index], self._gradients
+        marked = dict(one.upstream)
+        if inputs:
+            per_call = (s.name for s in one.case.operation.inputs if s.role != "static")
+            marked |= {f"{name} of inputs": one.plain[name] for name in per_call}
+        step = LEAST_STEP + int(self._draw() * STEPS)
+        for name, tensor in marked.items():
+            before = self._versions.get((index, name), 0)
+            self._versions[index, name] = torch.raise_version(tensor, before + step)
 
     def drop_gradients(self, index: int) -> None:
         """See ``Sets``; buffers of ours go as well."""
