@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kernelindex.errors import KernelIndexError
+from kernelindex.errors import EvidenceError, KernelIndexError
 from kernelindex.evidence import ledger
 from kernelindex.evidence.keys import Signer
 from kernelindex.evidence.verify import verify
@@ -161,15 +161,62 @@ def test_a_folder_copied_in_part_is_not_signed_and_the_number_stays_open(
     assert ingest(batch, signing(tmp_path), tmp_path / "bundles").batch.outcome == "complete"
 
 
-def test_a_batch_whose_worker_was_killed_is_taken_as_aborted(tmp_path: Path) -> None:
-    batch = planned(tmp_path)
-    (batch / batch_files.OUTCOME).unlink()
-    (batch / batch_files.SEED).unlink()
-    lines = (batch / batch_files.JOURNAL).read_bytes().splitlines(keepends=True)
+def test_a_batch_whose_worker_was_killed_stays_open_until_it_is_taken_up(tmp_path: Path) -> None:
+    batch, whole = planned(tmp_path), {}
+    for name in (batch_files.OUTCOME, batch_files.SEED, batch_files.JOURNAL):
+        whole[name] = (batch / name).read_bytes()
+        (batch / name).unlink()
+    lines = whole[batch_files.JOURNAL].splitlines(keepends=True)
     (batch / batch_files.JOURNAL).write_bytes(b"".join(lines[:-1]))
+    with pytest.raises(BatchError, match=r"takes it up.*ki evidence abort 1") as refused:
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert refused.value.code == "batch.not_ended"
+    assert not (tmp_path / "bundles").exists()
+    assert [one.number for one in ledger.open_batches(tmp_path / "ledger.jsonl")] == [1]
+    for name, data in whole.items():
+        (batch / name).write_bytes(data)
     done = ingest(batch, signing(tmp_path), tmp_path / "bundles")
-    assert done.batch.outcome == "aborted"
-    assert verify(done.sealed.data, [SIGNER.public]).ok
+    assert done.batch.outcome == "complete"
+
+
+def test_where_the_ledger_refuses_the_bundle_that_was_signed_stays(tmp_path: Path) -> None:
+    batch, bundles = planned(tmp_path), tmp_path / "bundles"
+    ledger.close(tmp_path / "ledger.jsonl", 1, "sha256:" + "1" * 64, "aborted")
+    bundles.mkdir()
+    path = bundles / "tests-00001.evidence.zip"
+    path.write_bytes(b"the record of its abortion")
+    with pytest.raises(EvidenceError, match="batch 1 was closed with sha256:1"):
+        ingest(batch, signing(tmp_path), bundles)
+    assert path.read_bytes() == b"the record of its abortion"
+    with pytest.raises(EvidenceError, match="batch 1 was closed with sha256:1"):
+        ingest(batch, signing(tmp_path), tmp_path / "elsewhere")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_another_bundle_of_the_number_is_never_overwritten(tmp_path: Path) -> None:
+    batch, bundles = planned(tmp_path), tmp_path / "bundles"
+    bundles.mkdir()
+    path = bundles / "tests-00001.evidence.zip"
+    path.write_bytes(b"another")
+    with pytest.raises(EvidenceError, match=r"never overwritten, so move it") as refused:
+        ingest(batch, signing(tmp_path), bundles)
+    assert refused.value.code == "evidence.bundle_exists"
+    assert path.read_bytes() == b"another"
+    assert [one.number for one in ledger.open_batches(tmp_path / "ledger.jsonl")] == [1]
+
+
+def test_a_number_that_cannot_be_closed_leaves_no_bundle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = planned(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ledger, "_append", full)
+    with pytest.raises(OSError, match="No space"):
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert list((tmp_path / "bundles").iterdir()) == []
 
 
 def test_what_nobody_could_verify_is_not_signed(tmp_path: Path) -> None:

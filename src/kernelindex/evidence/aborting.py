@@ -50,6 +50,5 @@ def abort_batch(runner: LocalRunner, number: int, out: Path) -> tuple[Path, bund
         toolchain={},
     )
     path = out / bundle.bundle_name(runner.name, number)
-    bundle.write(path, sealed)
-    ledger.close(runner.ledger, number, sealed.record_digest, "aborted")
+    bundle.write_and_close(path, sealed, runner.ledger, number, "aborted")
     return path, sealed

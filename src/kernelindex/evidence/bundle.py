@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import EvidenceError
-from kernelindex.evidence import archive, dsse, statement
+from kernelindex.evidence import archive, dsse, ledger, statement
 from kernelindex.manifests import canonical
 from kernelindex.whole_file import write_whole
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kernelindex.evidence.keys import Signer
+    from kernelindex.evidence.ledger import Outcome
     from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
     from kernelindex.manifests import Manifest
 
@@ -95,9 +96,37 @@ def seal(
     return Sealed(data, sha256(data), sha256(payload))
 
 
-def write(path: Path, sealed: Sealed) -> None:
-    """Write a bundle to its file, whole or not at all."""
+def write(path: Path, sealed: Sealed) -> bool:
+    """Write a bundle to its file, whole or not at all; whether it was not there already.
+
+    Raises ``EvidenceError`` (``evidence.bundle_exists``) where another is in its place.
+    """
+    if path.is_file():
+        seen = sha256(path.read_bytes())
+        if seen == sealed.digest:
+            return False
+        raise EvidenceError(
+            f"{path} is there and is {seen}, not {sealed.digest}; what was signed is never"
+            " overwritten, so move it elsewhere or give another folder",
+            code="evidence.bundle_exists",
+        )
     write_whole(path, sealed.data)
+    return True
+
+
+def write_and_close(path: Path, sealed: Sealed, held: Path, number: int, outcome: Outcome) -> None:
+    """Write a bundle and close its number in the ledger ``held``: both, or neither.
+
+    Nothing is written where the ledger or ``write`` refuses.
+    """
+    with ledger.closing(held, number, sealed.record_digest, outcome) as close_now:
+        is_new = write(path, sealed)
+        try:
+            close_now()
+        except BaseException:
+            if is_new:
+                path.unlink(missing_ok=True)
+            raise
 
 
 def manifest_name(digest: str) -> str:

@@ -18,7 +18,7 @@ from kernelindex.errors import CanonicalError, EvidenceError
 from kernelindex.manifests import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 Outcome = Literal["complete", "cut_short", "aborted"]
@@ -75,13 +75,31 @@ def close(
     nothing. Raises ``EvidenceError`` (``evidence.ledger``) where it was never planned, was
     closed otherwise, or the batch before it is still open.
     """
+    with closing(path, number, record_digest, outcome, at=at) as close_now:
+        return close_now()
+
+
+@contextmanager
+def closing(
+    path: Path, number: int, record_digest: str, outcome: Outcome, *, at: str | None = None
+) -> Iterator[Callable[[], Entry]]:
+    """Hold the ledger while what closes a number is written; the value called closes it.
+
+    Raises as ``close`` does, before the body has done anything.
+    """
     with _locked(path) as entries:
         closed = {entry.number: entry for entry in entries if entry.event == CLOSED}
         before = closed.get(number)
-        if before is not None and (before.subject, before.outcome) == (record_digest, outcome):
-            return before
-        _require_closable(path, entries, closed, number, outcome)
-        return _append(path, entries, CLOSED, number, record_digest, at, outcome)
+        same = before is not None and (before.subject, before.outcome) == (record_digest, outcome)
+        if not same:
+            _require_closable(path, entries, closed, number, outcome)
+
+        def close_now() -> Entry:
+            if before is not None:
+                return before
+            return _append(path, entries, CLOSED, number, record_digest, at, outcome)
+
+        yield close_now
 
 
 def previous_digest(path: Path, number: int) -> str | None:

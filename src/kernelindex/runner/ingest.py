@@ -77,7 +77,8 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
 
     The plan must be the one the runner's ledger has under its number, and the folder whole:
     a number is closed once. Done twice, it gives the same bundle. Raises BatchError, and
-    EvidenceError where the ledger or the statement refuses.
+    EvidenceError where the ledger or the statement refuses, or another bundle is in the place
+    of this one; nothing is written then.
     """
     batch = read_batch(folder)
     _require_planned(batch, signing.ledger)
@@ -110,8 +111,9 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
     )
     _require_sound(batch, sealed, signing)
     name = bundle.bundle_name(signing.name, batch.plan.number)
-    bundle.write(target / name, sealed)
-    ledger.close(signing.ledger, batch.plan.number, sealed.record_digest, _outcome(batch))
+    bundle.write_and_close(
+        target / name, sealed, signing.ledger, batch.plan.number, _outcome(batch)
+    )
     return Ingested(
         batch=batch,
         recorded=recorded,
@@ -136,16 +138,23 @@ def _require_planned(batch: Batch, path: Path) -> None:
 
 
 def _require_whole(batch: Batch) -> None:
-    """Refuse a folder that lacks what the worker had written by then: it was copied in part.
+    """Refuse a folder without an outcome, or that lacks what the worker had written by then.
 
-    A worker that was killed leaves neither an outcome nor the end of its journal.
+    A worker that was killed leaves no outcome, and neither does a copy that was cut off: what
+    either lacks can still come, so the number stays open.
     """
     outcome = batch.folder / batch_files.OUTCOME
     last = list(batch_files.read_journal(batch.folder))[-1].get("event")
-    wanted = [outcome] if last == ENDED or outcome.exists() else []
-    if outcome.exists():
-        wanted += [batch.folder / name for name in (batch_files.FACTS, batch_files.CALIBRATION)]
-        wanted += [batch.folder / batch_files.SEED] if batch.outcome == "complete" else []
+    if not outcome.exists() and last != ENDED:
+        raise BatchError(
+            f"{batch.folder}: has no {outcome.name}, so its worker was killed or still runs, or"
+            " the folder was copied in part; nothing was signed. Run the worker again with the"
+            " same plan and --out, which takes it up, or copy the folder again; to give it up:"
+            f" ki evidence abort {batch.plan.number}",
+            code="batch.not_ended",
+        )
+    wanted = [outcome, batch.folder / batch_files.FACTS, batch.folder / batch_files.CALIBRATION]
+    wanted += [batch.folder / batch_files.SEED] if batch.outcome == "complete" else []
     lacking = [path.name for path in wanted if not path.exists()]
     if outcome.exists():
         lacking += _lacking_series(batch)

@@ -74,6 +74,8 @@ def open_bench(plan: Plan, plan_folder: Path, folder: Path, options: Options) ->
         isolation=isolation.facts(),
         version=__version__,
     )
+    # The outcome of an earlier start speaks of a journal that has since gone on.
+    (folder / batch_files.OUTCOME).unlink(missing_ok=True)
     for text in said:
         journal.write("set_aside", text=text)
         print(text, file=sys.stderr, flush=True)
