@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kernelindex.errors import EvidenceError, KernelIndexError
-from kernelindex.evidence import ledger
+from kernelindex.evidence import archive, ledger
+from kernelindex.evidence.bound import bound_faults
 from kernelindex.evidence.keys import Signer
 from kernelindex.evidence.verify import verify
 from kernelindex.runner import batch_files
 from kernelindex.runner.ingest import FILES, Signing, ingest
 from kernelindex.runner.recording import BatchError, read_batch
-from tests.runner.recording.factories import make_batch, make_plan, make_samples
+from tests.runner.recording.factories import end_batch, make_batch, make_plan, make_samples
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SIGNER = Signer.from_seed(b"i" * 32)
@@ -107,8 +110,7 @@ def test_rounds_without_a_sample_are_no_fault_of_the_bundle(tmp_path: Path) -> N
 
 def test_an_outcome_that_no_worker_writes_is_refused(tmp_path: Path) -> None:
     batch = planned(tmp_path)
-    path = batch / batch_files.OUTCOME
-    batch_files.write_json(path, {**batch_files.read_json(path), "status": "splendid"})
+    end_batch(batch, status="splendid")
     with pytest.raises(BatchError, match="ended 'splendid'"):
         ingest(batch, signing(tmp_path), tmp_path / "bundles")
 
@@ -223,7 +225,118 @@ def test_what_nobody_could_verify_is_not_signed(tmp_path: Path) -> None:
     batch = planned(tmp_path)
     seed = batch_files.read_json(batch / batch_files.SEED)
     batch_files.write_json(batch / batch_files.SEED, {**seed, "seed": "another"})
+    end_batch(batch)
     with pytest.raises(BatchError, match=r"seed\.json: .*; nothing was signed"):
         ingest(batch, signing(tmp_path), tmp_path / "bundles")
     assert not (tmp_path / "bundles").exists()
     assert [one.number for one in ledger.open_batches(tmp_path / "ledger.jsonl")] == [1]
+
+
+def halve_samples(batch: Path) -> str:
+    path = batch / "series" / "0.json.gz"
+    found = batch_files.read_json(path)
+    halved = [[[one / 2 for one in times] for times in rounds] for rounds in found["samplesNs"]]
+    batch_files.write_json(path, {**found, "samplesNs": halved})
+    return "series/0.json.gz"
+
+
+def swap_series(batch: Path) -> str:
+    first, second = batch / "series" / "0.json.gz", batch / "series" / "1.json.gz"
+    data = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(data)
+    return "series/0.json.gz"
+
+
+def edit(name: str, **fields: object) -> Callable[[Path], str]:
+    def change(batch: Path) -> str:
+        found = batch_files.read_json(batch / name)
+        batch_files.write_json(batch / name, {**found, **fields})
+        return name
+
+    return change
+
+
+def delete(name: str) -> Callable[[Path], str]:
+    def change(batch: Path) -> str:
+        (batch / name).unlink()
+        return name
+
+    return change
+
+
+def add_series(batch: Path) -> str:
+    (batch / "series" / "99.json.gz").write_bytes((batch / "series" / "0.json.gz").read_bytes())
+    return "series/99.json.gz"
+
+
+CHANGES = [
+    halve_samples,
+    swap_series,
+    add_series,
+    edit("outcome.json", missing=["rms-norm generation 2"]),
+    edit("outcome.json", note="fine"),
+    edit("facts.json", cpu={"model": "a quicker one"}),
+    edit("calibration.json", tickNs=2.0),
+    edit("generations/0-0.json.gz", seconds=0.1),
+    delete("telemetry.json.gz"),
+    delete("generations/0-0.json.gz"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_is_not_as_the_journal_names_it_is_not_signed(
+    tmp_path: Path, change: Callable[[Path], str]
+) -> None:
+    batch = planned(tmp_path)
+    batch_files.write_json(batch / batch_files.TELEMETRY, {"0": []})
+    batch_files.write_json(batch / "generations" / "0-0.json.gz", {"seconds": 1.0})
+    end_batch(batch)
+    name = change(batch)
+    with pytest.raises(BatchError, match=f"{name}: .*changed after the worker wrote") as refused:
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert refused.value.code == "batch.changed"
+    assert not (tmp_path / "bundles").exists()
+    assert [one.number for one in ledger.open_batches(tmp_path / "ledger.jsonl")] == [1]
+
+
+def test_a_cut_short_batch_is_bound_as_well_and_taken_as_it_is(tmp_path: Path) -> None:
+    batch = planned(tmp_path)
+    (batch / batch_files.SEED).unlink()
+    end_batch(batch, status="cut_short", missing=["one"])
+    edit("facts.json", threads=9)(batch)
+    with pytest.raises(BatchError, match=r"facts\.json: it is sha256:\w+, wanted sha256:"):
+        ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    end_batch(batch, status="cut_short", missing=["one"])
+    done = ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    assert (done.batch.outcome, done.said) == ("cut_short", ())
+
+
+def test_a_folder_of_an_older_worker_is_signed_and_that_is_said(tmp_path: Path) -> None:
+    batch = planned(tmp_path)
+    end_batch(batch, bound=False)
+    done = ingest(batch, signing(tmp_path), tmp_path / "bundles")
+    (said,) = done.said
+    assert said.startswith("batch tests/1 was measured by an older worker: its journal names no")
+    assert verify(done.sealed.data, [SIGNER.public]).ok
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "seen"),
+    [
+        ("series/0.json.gz", b"", "it is sha256:e3b0c44298fc1c14"),
+        ("telemetry.json.gz", b"", "the journal's last line says nothing of it"),
+        ("outcome.json", None, "missing is ['x'], the journal says []"),
+    ],
+)
+def test_a_bundle_whose_files_are_not_the_journal_s_is_no_evidence(
+    tmp_path: Path, name: str, data: bytes | None, seen: str
+) -> None:
+    done = ingest(planned(tmp_path), signing(tmp_path), tmp_path / "bundles")
+    files = archive.unpack(done.sealed.data)
+    assert list(bound_faults(files)) == []
+    if data is None:
+        data = batch_files.dump_json({**json.loads(files[name]), "missing": ["x"]})
+    faults = list(bound_faults({**files, name: data}))
+    assert [(one.code, one.where) for one in faults] == [("journal", name)]
+    assert seen in faults[0].text

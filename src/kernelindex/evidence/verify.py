@@ -13,6 +13,7 @@ import orjson
 
 from kernelindex.errors import CanonicalError, EvidenceError, ManifestError
 from kernelindex.evidence import archive, bundle, dsse
+from kernelindex.evidence.bound import bound_faults
 from kernelindex.evidence.calibration import problems_of
 from kernelindex.evidence.report import Fault, VerifyReport
 from kernelindex.evidence.runs import Contents, run_faults, run_reports
@@ -166,6 +167,7 @@ def _batch_faults(contents: Contents) -> Iterator[Fault]:
     for code, where, text in checks:
         if text is not None:
             yield Fault(code=code, where=where, text=text)
+    yield from bound_faults(files)
 
 
 def _plan_problem(files: Mapping[str, bytes], wanted: str, outcome: str) -> str | None:

@@ -1,7 +1,8 @@
 """The folder of one batch: names, atomic writes, the chained journal, reading back.
 
 plan.json            the plan as given
-journal.jsonl        what happened, append-only; every line names the digest of the one before
+journal.jsonl        what happened, append-only; every line names the digest of the one before,
+                     the last one those of all files but its own and the outcome's
 seed.secret          the seed until it is revealed, so that a resumed batch keeps it
 seed.json            {seed, commitment} once the batch has ended
 facts.json           the environment and the isolation used
@@ -42,6 +43,9 @@ TELEMETRY = "telemetry.json.gz"
 OUTCOME = "outcome.json"
 SERIES = "series"
 GENERATIONS = "generations"
+ABANDONED = "abandoned"
+FINISHED = "generation_finished"
+"""The entry of a journal that names a generation's file and its digest."""
 NO_LINE = "sha256:" + "0" * 64
 _SERIES_NAME = re.compile(r"(?:0|[1-9][0-9]{0,5})\.json\.gz")
 
@@ -106,6 +110,22 @@ def finished_generations(folder: Path) -> list[Path]:
     return sorted((folder / GENERATIONS).glob("*.json.gz"))
 
 
+def journaled_generations(folder: Path) -> dict[str, str | None]:
+    """File -> digest of each generation that the journal says is finished; the last word counts.
+
+    A line that is none is passed over: whether the chain holds is asked elsewhere. Raises OSError.
+    """
+    found: dict[str, str | None] = {}
+    for line in _whole_lines(folder / JOURNAL)[0].splitlines():
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict) and entry.get("event") == FINISHED:
+            found[str(entry.get("file"))] = entry.get("digest")
+    return found
+
+
 def generation_file(folder: Path, point: int, generation: int) -> Path:
     """Where a generation of a point is kept."""
     return folder / GENERATIONS / f"{point}-{generation}.json.gz"
@@ -113,7 +133,7 @@ def generation_file(folder: Path, point: int, generation: int) -> Path:
 
 def abandoned_file(folder: Path, point: int, generation: int, line: int) -> Path:
     """Where the rounds of a generation that was cut short are kept; ``line`` of the journal."""
-    return folder / "abandoned" / f"{point}-{generation}-{line}.json.gz"
+    return folder / ABANDONED / f"{point}-{generation}-{line}.json.gz"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.evidence import bundle, ledger
 from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
 from kernelindex.evidence.verify import verify
-from kernelindex.runner import batch_files
+from kernelindex.runner import batch_files, bound_files
 from kernelindex.runner.recording import BatchError, RunnerFacts, read_batch, record_batch
 from kernelindex.runner.recording.protocol import NAME, VERSION
 from kernelindex.runner.regimes import regimes_of
@@ -17,6 +17,7 @@ from kernelindex.runner.regular_file import read_regular
 from kernelindex.runner.standings import judge_batch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from kernelindex.evidence.keys import Signer
@@ -24,16 +25,10 @@ if TYPE_CHECKING:
     from kernelindex.runner.recording import Batch, RecordedRun
     from kernelindex.runner.standings import Judged
 
-ENDED = "ended"
-"""The last line of a journal whose worker came to its end."""
 FILES = (
-    batch_files.PLAN,
+    *bound_files.SINGLE,
     batch_files.JOURNAL,
-    batch_files.SEED,
-    batch_files.FACTS,
-    batch_files.CALIBRATION,
     batch_files.OUTCOME,
-    batch_files.TELEMETRY,
 )
 
 
@@ -51,13 +46,14 @@ class Signing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """A batch read, recorded, judged on its own, and sealed."""
+    """A batch read, recorded, judged on its own, and sealed; ``said`` are sentences for people."""
 
     batch: Batch
     recorded: tuple[RecordedRun, ...]
     judged: tuple[Judged, ...]
     sealed: bundle.Sealed
     name: str
+    said: tuple[str, ...] = ()
 
 
 def read_and_judge(
@@ -83,6 +79,7 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
     batch = read_batch(folder)
     _require_planned(batch, signing.ledger)
     _require_whole(batch)
+    said = _require_unchanged(batch)
     previous = ledger.previous_digest(signing.ledger, batch.plan.number)
     identity = RunnerIdentity(
         name=signing.name,
@@ -120,6 +117,7 @@ def ingest(folder: Path, signing: Signing, target: Path) -> Ingested:
         judged=judge_batch(batch, recorded),
         sealed=sealed,
         name=name,
+        said=said,
     )
 
 
@@ -144,8 +142,8 @@ def _require_whole(batch: Batch) -> None:
     either lacks can still come, so the number stays open.
     """
     outcome = batch.folder / batch_files.OUTCOME
-    last = list(batch_files.read_journal(batch.folder))[-1].get("event")
-    if not outcome.exists() and last != ENDED:
+    last = _last_entry(batch)
+    if not outcome.exists() and last.get("event") != bound_files.ENDED:
         raise BatchError(
             f"{batch.folder}: has no {outcome.name}, so its worker was killed or still runs, or"
             " the folder was copied in part; nothing was signed. Run the worker again with the"
@@ -165,6 +163,50 @@ def _require_whole(batch: Batch) -> None:
             " the folder again, for what is signed stays so",
             code="batch.partial",
         )
+
+
+def _last_entry(batch: Batch) -> Mapping[str, Any]:
+    return list(batch_files.read_journal(batch.folder))[-1]
+
+
+def _require_unchanged(batch: Batch) -> tuple[str, ...]:
+    """Refuse files that are not those which the journal's last line names; what is to be said.
+
+    Of a folder whose worker named none it is said, and only the journal is held to its chain.
+    """
+    ended = _last_entry(batch)
+    if not bound_files.is_bound(ended):
+        return (
+            f"batch {batch.id} was measured by an older worker: its journal names no files, so"
+            " nothing shows whether they were changed before they were signed",
+        )
+    try:
+        found = next(bound_files.changes(batch.folder, ended), None)
+    except (OSError, ValueError) as error:
+        raise BatchError(f"{batch.folder}: {error}", code="batch.changed") from error
+    found = found or _outcome_change(batch, ended)
+    if found is not None:
+        name, why = found
+        raise BatchError(
+            f"{batch.folder / name}: {why}; it was changed after the worker wrote it, so nothing"
+            " was signed. Copy the folder again, or measure again",
+            code="batch.changed",
+        )
+    return ()
+
+
+def _outcome_change(batch: Batch, ended: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The outcome where it is not the one that follows from the journal."""
+    lines = batch_files.check_journal(batch.folder).lines
+    wanted = bound_files.outcome_of(ended, lines, batch.journal_head)
+    seen = batch_files.read_json(batch.folder / batch_files.OUTCOME)
+    if seen == wanted:
+        return None
+    parts = [name for name in sorted({*seen, *wanted}) if seen.get(name) != wanted.get(name)]
+    name = parts[0]
+    return batch_files.OUTCOME, (
+        f"{name} is {seen.get(name)!r:.80}, the journal says {wanted.get(name)!r:.80}"
+    )
 
 
 def _lacking_series(batch: Batch) -> list[str]:

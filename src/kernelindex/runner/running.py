@@ -34,7 +34,6 @@ WORKER = "kernelindex.runner.worker"
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 20.0
 TAIL = 2000
-FINISHED = "generation_finished"
 _PR_SET_PDEATHSIG = 1
 
 
@@ -131,7 +130,7 @@ def _follow(worker: subprocess.Popen[bytes], journal: Path, log: Path, tell: Tel
     done, said = 0, ""
     while True:
         ended = worker.poll() is not None
-        done += sum(_event(line) == FINISHED for line in entries.read())
+        done += sum(_event(line) == batch_files.FINISHED for line in entries.read())
         said = next(iter(reversed(lines.read())), said)
         if tell is not None:
             tell(done, said)

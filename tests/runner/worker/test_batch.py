@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelindex.runner import batch_files
+from kernelindex.runner import batch_files, bound_files
 from kernelindex.runner.plan import Limits, plan_to_json
 from kernelindex.runner.worker.resume import WorkerError
 from tests.runner.support.plans import make_plan, open_plan, run_plan
@@ -89,6 +89,12 @@ def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
     path = batch_files.generation_file(folder, 0, 1)
     assert finished[1]["digest"] == batch_files.digest(path.read_bytes())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+    (ended,) = events(folder, "ended")
+    assert list(bound_files.changes(folder, ended)) == []
+    assert outcome == bound_files.outcome_of(ended, ended["line"], outcome["journal"]["head"])
+    unnamed = {batch_files.JOURNAL, batch_files.OUTCOME}
+    there = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    assert set(ended["files"]) == there - unnamed
 
 
 def test_eating_memory_ends_one_candidate_only(tmp_path) -> None:

@@ -27,6 +27,8 @@ def begun(folder: Path, *, finished: int = 0) -> Path:
     for generation in range(finished):
         path = batch_files.generation_file(folder, 0, generation)
         batch_files.write_json(path, {"members": {}, "seconds": 1.0})
+        known = batch_files.digest(path.read_bytes())
+        journal.write(batch_files.FINISHED, file=path.name, digest=known)
     return folder
 
 
@@ -112,10 +114,10 @@ def test_a_journal_that_lost_every_line_is_damaged_where_something_was_finished(
 def test_a_torn_last_line_is_no_damage(tmp_path: Path) -> None:
     folder = begun(tmp_path / "out", finished=1)
     with (folder / batch_files.JOURNAL).open("ab") as file:
-        file.write(b'{"line":5,"prev')
+        file.write(b'{"line":6,"prev')
     open_plan(PLAN, folder)
     events = [one["event"] for one in batch_files.read_journal(folder)]
-    assert events[4:] == ["torn_line_cut", "resumed"]
+    assert events[5:] == ["torn_line_cut", "resumed"]
 
 
 def test_a_folder_of_another_plan_is_left_as_it_is(tmp_path: Path) -> None:
@@ -125,3 +127,51 @@ def test_a_folder_of_another_plan_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match="another plan"):
         open_plan(make_plan("slow"), folder)
     assert contents(folder) == left
+
+
+def divide(path: Path) -> None:
+    batch_files.write_json(path, {"members": {}, "seconds": 0.1})
+
+
+def link(path: Path) -> None:
+    path.rename(path.with_suffix(".kept"))
+    path.symlink_to(path.with_suffix(".kept"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "seen"),
+    [
+        (divide, r"it is sha256:\w{64}, the journal says sha256:\w{64}"),
+        (
+            lambda path: path.write_bytes(path.read_bytes()[:9]),
+            r"it is sha256:\w{64}, the journal says sha256:",
+        ),
+        (lambda path: path.write_bytes(b"junk"), r"it is sha256:\w{64}, the journal says sha256:"),
+        (lambda path: path.unlink(), r"it is not there, though the journal says"),
+        (link, "not a regular file"),
+    ],
+)
+def test_a_generation_that_is_not_what_was_measured_is_refused(
+    tmp_path: Path, damage, seen: str
+) -> None:
+    folder = begun(tmp_path / "out", finished=1)
+    damage(batch_files.generation_file(folder, 0, 0))
+    left = contents(folder)
+    with pytest.raises(WorkerError, match=rf"generations/0-0\.json\.gz: {seen}") as refused:
+        open_plan(PLAN, folder)
+    assert "1 generation of this batch would be lost" in refused.value.message
+    assert contents(folder) == left
+
+
+def test_a_generation_that_the_journal_does_not_name_is_measured_anew(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "out", finished=1)
+    later = batch_files.generation_file(folder, 0, 1)
+    later.write_bytes(b"of a worker that was killed before it said that this is finished")
+    assert [len(one) for one in open_plan(PLAN, folder).done.values()] == [1]
+
+
+def test_the_outcome_of_an_earlier_start_goes_when_a_batch_is_taken_up(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "out", finished=1)
+    (folder / batch_files.OUTCOME).write_text('{"status":"cut_short"}')
+    open_plan(PLAN, folder)
+    assert not (folder / batch_files.OUTCOME).exists()

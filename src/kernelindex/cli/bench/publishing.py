@@ -37,9 +37,9 @@ def publish(catalog: Catalog, folder: Path, runner: LocalRunner, *, actor: str |
     from kernelindex.runner.ingest import ingest
     from kernelindex.sources import find_source
 
-    said: list[str] = []
     target = bundle_folder(runner)
     ingested = ingest(folder, signing_of(runner), target)
+    said: list[str] = list(ingested.said)
     if actor:
         said += _approve(catalog, runner, actor)
     path = target / ingested.name

@@ -13,6 +13,7 @@ from kernelindex.cli.evidence.options import (
     runner_option,
 )
 from kernelindex.cli.options import json_option, print_json
+from kernelindex.cli.terminal import clean
 
 
 @click.command(name="sign", short_help="sign a batch that the worker measured")
@@ -36,6 +37,8 @@ def command(
     runner = chosen_runner(runner_name, key_file)
     done = ingest(folder, signing_of(runner), out)
     path = out / done.name
+    for text in done.said:
+        click.echo(clean(text), err=True)
     if as_json:
         sealed = done.sealed
         print_json({"path": str(path), "digest": sealed.digest, "record": sealed.record_digest})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelindex import __version__
-from kernelindex.runner import batch_files
+from kernelindex.runner import batch_files, bound_files
 from kernelindex.runner.sandbox import find_isolation
 from kernelindex.runner.worker.bench import Bench, CutShortError, Programs
 from kernelindex.runner.worker.calibrating import calibration_record
@@ -165,7 +165,7 @@ class Batch:
         batch_files.write_json(path, record)
         self.done[point.id].append(record)
         bench.journal.write(
-            "generation_finished",
+            batch_files.FINISHED,
             point=point.id,
             generation=missing.generation,
             file=path.name,
@@ -218,11 +218,9 @@ class Batch:
         status = COMPLETE if left is None else CUT_SHORT
         if left is None:
             reveal_seed(bench.folder, bench.seed)
-        bench.journal.write("ended", status=status, missing=missing)
-        outcome = {
-            "status": status,
-            "missing": missing,
-            "journal": {"lines": bench.journal.lines, "head": bench.journal.head},
-        }
+        ended = {"status": status, "missing": missing}
+        bound = {bound_files.FILES: bound_files.file_digests(bench.folder)}
+        bench.journal.write(bound_files.ENDED, **ended, **bound)
+        outcome = bound_files.outcome_of(ended, bench.journal.lines, bench.journal.head)
         batch_files.write_json(bench.folder / batch_files.OUTCOME, outcome)
         return status

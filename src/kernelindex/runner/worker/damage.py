@@ -48,9 +48,15 @@ def find_damage(plan: Plan, folder: Path) -> Damage | None:
     Nothing of a folder of another plan, which is no damage. Raises OSError for files that
     cannot be read.
     """
-    finished = len(batch_files.finished_generations(folder))
+    finished = _count_finished(folder)
     found: Iterable[tuple[str, str]] = _problems(plan, folder, finished) if folder.is_dir() else ()
     return next((Damage(folder, file, seen, finished) for file, seen in found), None)
+
+
+def _count_finished(folder: Path) -> int:
+    """Generations that are there, or that the journal says were."""
+    there = {path.name for path in batch_files.finished_generations(folder)}
+    return len(there | set(batch_files.journaled_generations(folder)))
 
 
 def set_damaged_aside(plan: Plan, folder: Path) -> list[str]:
@@ -94,10 +100,26 @@ def _problems(plan: Plan, folder: Path, finished: int) -> Iterator[tuple[str, st
     elif finished and not journal.lines:
         yield batch_files.JOURNAL, "it has no entry, though a generation is finished"
     yield from _seed_problem(folder)
+    yield from _generation_problems(folder)
 
 
 def _read_plan(folder: Path) -> Plan:
     return parse_plan(read_regular(folder / batch_files.PLAN), batch_files.PLAN)
+
+
+def _generation_problems(folder: Path) -> Iterator[tuple[str, str]]:
+    """Generations that are not what the journal says was measured."""
+    for name, wanted in batch_files.journaled_generations(folder).items():
+        file = f"{batch_files.GENERATIONS}/{name}"
+        try:
+            seen = batch_files.file_digest(folder / file)
+        except OSError as error:
+            yield file, str(error.strerror)
+            continue
+        if seen is None:
+            yield file, "it is not there, though the journal says that it was finished"
+        elif seen != wanted:
+            yield file, f"it is {seen}, the journal says {wanted}"
 
 
 def _seed_problem(folder: Path) -> Iterator[tuple[str, str]]:

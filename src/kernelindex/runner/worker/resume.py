@@ -79,13 +79,18 @@ class Missing:
 
 
 def load_done(plan: Plan, folder: Path) -> dict[str, list[Mapping[str, Any]]]:
-    """The finished generations of every point, in order, up to the first gap."""
+    """The finished generations of every point, in order, up to the first gap.
+
+    One that the journal does not name was not finished: its worker was killed before it said
+    so, and it is measured anew. ``find_damage`` has held the others against their digests.
+    """
+    finished = batch_files.journaled_generations(folder)
     done: dict[str, list[Mapping[str, Any]]] = {}
     for index, point in enumerate(plan.points):
         found = done.setdefault(point.id, [])
         for generation in range(plan.rules.max_generations):
             path = batch_files.generation_file(folder, index, generation)
-            if not path.exists():
+            if path.name not in finished:
                 break
             found.append(batch_files.read_json(path))
     return done
