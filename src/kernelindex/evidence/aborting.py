@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kernelindex.errors import EvidenceError
 from kernelindex.evidence import bundle, ledger
 from kernelindex.evidence.statement import BatchRecord, RunnerIdentity
+from kernelindex.manifests import canonical
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
     from kernelindex.evidence.keystore import LocalRunner
 
 
-def abort_batch(runner: LocalRunner, number: int, out: Path) -> tuple[Path, bundle.Sealed]:
+def abort_batch(
+    runner: LocalRunner, number: int, out: Path, *, reason: str | None = None
+) -> tuple[Path, bundle.Sealed]:
     """Sign that batch ``number`` is aborted, write its bundle, close it in the ledger.
 
-    Raises ``EvidenceError`` (``evidence.ledger``) where it is not open, or the batch before
-    it still is.
+    The bundle says the ``reason`` in its outcome, where one is given. Raises ``EvidenceError``
+    (``evidence.ledger``) where it is not open, or the batch before it still is.
     """
     planned = {entry.number: entry for entry in ledger.open_batches(runner.ledger)}
     if number not in planned:
@@ -28,7 +31,7 @@ def abort_batch(runner: LocalRunner, number: int, out: Path) -> tuple[Path, bund
             code="evidence.ledger",
         )
     sealed = bundle.seal(
-        files={},
+        files=_outcome(reason),
         manifests=(),
         signer=runner.signer(),
         runner=RunnerIdentity(
@@ -52,3 +55,10 @@ def abort_batch(runner: LocalRunner, number: int, out: Path) -> tuple[Path, bund
     path = out / bundle.bundle_name(runner.name, number)
     bundle.write_and_close(path, sealed, runner.ledger, number, "aborted")
     return path, sealed
+
+
+def _outcome(reason: str | None) -> dict[str, bytes]:
+    if reason is None:
+        return {}
+    stated = {"status": "aborted", "missing": [], "reason": reason}
+    return {bundle.OUTCOME: canonical.dumps(stated) + b"\n"}

@@ -20,7 +20,7 @@ CODES = {
     "manifest": "a manifest is refused, or its digest is not the one stated",
     "open_reference": "a manifest names another that is not in the bundle",
     "plan": "the plan is not the one the batch was numbered for",
-    "journal": "the journal's chain does not hold, or ends elsewhere",
+    "journal": "the journal's chain does not hold, ends elsewhere, or names a file otherwise",
     "seed": "the revealed seed does not match what was committed to",
     "outcome": "the outcome is not the one stated",
     "calibration": "the calibration does not say what the statement says",

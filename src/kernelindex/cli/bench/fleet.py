@@ -8,18 +8,21 @@ import click
 
 from kernelindex.cli.bench.files import with_files
 from kernelindex.cli.bench.publishing import Published, publish
+from kernelindex.cli.bench.reserving import (
+    kept_open,
+    require_ready,
+    reserved,
+)
 from kernelindex.cli.bench.runner import (
     batch_folder,
     bundle_folder,
     next_number,
     require_closed,
-    reserve,
     use_runner,
 )
 from kernelindex.evidence.aborting import abort_batch
 from kernelindex.runner.executors import Failed, Task, run_fleet
 from kernelindex.runner.executors.ray_cluster import RayExecutor
-from kernelindex.runner.plan import plan_to_json
 from kernelindex.runner.protocols import build_plan
 
 if TYPE_CHECKING:
@@ -41,21 +44,29 @@ def measure_on_cluster(
     runner_name: str | None,
     **planning: Any,
 ) -> tuple[list[Task], LocalRunner, Executor]:
-    """Connect, then plan a batch for every point; raises FleetError before a number is taken."""
+    """Connect, then plan a batch for every point; raises FleetError before a number is taken.
+
+    So does all else that can refuse: the numbers are taken once every task is made.
+    """
     executor = RayExecutor(address)
     runner, made = use_runner(runner_name)
     if made:
         click.echo(made, err=True)
     require_closed(runner)
-    return [_reserved(one, runner, device, planning) for one in choices], runner, executor
+    first = next_number(runner)
+    tasks = [
+        _task(one, runner, number, device, planning)
+        for number, one in enumerate(choices, start=first)
+    ]
+    with reserved(runner, [task.plan for task in tasks]):
+        return tasks, runner, executor
 
 
-def _reserved(choice: Choice, runner: LocalRunner, device: str, planning: Any) -> Task:
-    number = next_number(runner)
+def _task(choice: Choice, runner: LocalRunner, number: int, device: str, planning: Any) -> Task:
+    require_ready(runner, number)
     plan = build_plan([choice.point], runner=runner.name, number=number, device=device, **planning)
     folder = batch_folder(runner, number)
     plan = with_files(plan, folder.parent)
-    reserve(runner, number, plan_to_json(plan).encode())
     return Task(id=folder.name, plan=plan, files=_files(plan, folder.parent))
 
 
@@ -84,12 +95,15 @@ def run_and_publish(
             click.echo(text, err=True)
         if isinstance(outcome, Failed):
             click.echo(f"batch {outcome.task} was not measured: {outcome.text}", err=True)
-            abort_batch(runner, int(outcome.task), bundle_folder(runner))
+            number, reason = int(outcome.task), "no node measured it"
+            abort_batch(runner, number, bundle_folder(runner), reason=reason)
             sound.append(False)
             return
         published = publish(catalog, outcome.folder, runner, actor=actor)
         show(published)
         sound.append(any(one.cohort.entries for one in published.ingested.judged))
 
-    run_fleet(tasks, executor, batch_folder(runner, 0).parent, hand_on)
+    folder = batch_folder(runner, 0).parent
+    with kept_open(runner, [folder / task.id for task in tasks]):
+        run_fleet(tasks, executor, folder, hand_on)
     return bool(sound) and all(sound)

@@ -120,6 +120,7 @@ def _measure(
     quiet: bool,
 ) -> None:
     from kernelindex.cli.bench.publishing import publish
+    from kernelindex.cli.bench.reserving import kept_open
     from kernelindex.cli.bench.run import measure
     from kernelindex.runner.planning import choose_point
 
@@ -132,7 +133,8 @@ def _measure(
         quiet=quiet,
         purpose="reproduce",
     )
-    publish(catalog, folder, runner, actor=actor)
+    with kept_open(runner, [folder]):
+        publish(catalog, folder, runner, actor=actor)
 
 
 def _shown(catalog: Catalog, run: RunRow) -> Sequence[Shown]:

@@ -75,6 +75,7 @@ def command(
         planning = {"protocol": protocol, "budget": budget, **rule_changes(**rules)}
         device = make_options(**asked).device
         return _on_cluster(ctx, choices, address, device, runner_name, actor, as_json, planning)
+    catalog = open_catalog(ctx, create=True)
     folder, runner = measure(
         choices,
         device=make_options(**asked).device,
@@ -85,8 +86,10 @@ def command(
         **rule_changes(**rules),
     )
     from kernelindex.cli.bench.publishing import publish
+    from kernelindex.cli.bench.reserving import kept_open
 
-    published = publish(open_catalog(ctx, create=True), folder, runner, actor=actor)
+    with kept_open(runner, [folder]):
+        published = publish(catalog, folder, runner, actor=actor)
     show_published(published, choices, as_json=as_json)
     passed = any(one.cohort.entries for one in published.ingested.judged)
     return OK if passed else FAILED
@@ -106,6 +109,7 @@ def _on_cluster(
     from kernelindex.cli.bench.fleet import measure_on_cluster, run_and_publish
 
     protocol, budget = planning.pop("protocol"), planning.pop("budget")
+    catalog = open_catalog(ctx, create=True)
     tasks, runner, executor = measure_on_cluster(
         choices,
         address=address,
@@ -119,7 +123,7 @@ def _on_cluster(
         tasks,
         runner,
         executor,
-        open_catalog(ctx, create=True),
+        catalog,
         actor=actor,
         show=lambda published: show_published(published, choices, as_json=as_json),
     )
@@ -184,29 +188,25 @@ def run_planned(plan: Plan, runner: LocalRunner, *, quiet: bool) -> Path:
     """Note a plan in the runner's ledger and run it here; its batch folder.
 
     Interrupted, it keeps what it measured. One that leaves nothing is declared aborted where
-    the batch before it is closed, and raises WorkerError or KeyboardInterrupt.
+    the batch before it is closed, and raises what ended it. Raises before a number is taken
+    what ``check_machine`` and ``require_ready`` refuse.
     """
-    from contextlib import suppress
-
     from kernelindex.cli.bench.files import with_files
-    from kernelindex.cli.bench.runner import batch_folder, bundle_folder, reserve
-    from kernelindex.errors import EvidenceError
-    from kernelindex.evidence.aborting import abort_batch
+    from kernelindex.cli.bench.reserving import require_ready, reserved
+    from kernelindex.cli.bench.runner import batch_folder
     from kernelindex.runner.batch_files import OUTCOME
-    from kernelindex.runner.plan import plan_to_json
-    from kernelindex.runner.running import WorkerError
+    from kernelindex.runner.running import WorkerError, check_machine
 
+    check_machine(plan)
+    require_ready(runner, plan.number)
     folder = batch_folder(runner, plan.number)
     plan = with_files(plan, folder.parent)
-    reserve(runner, plan.number, plan_to_json(plan).encode())
-    try:
-        follow(plan, folder, quiet=quiet)
-    except (WorkerError, KeyboardInterrupt):
-        if not (folder / OUTCOME).exists():
-            # Behind an open batch it stays open too: both are closed in order, by hand.
-            with suppress(EvidenceError):
-                abort_batch(runner, plan.number, bundle_folder(runner))
-            raise
+    with reserved(runner, [plan]):
+        try:
+            follow(plan, folder, quiet=quiet)
+        except (WorkerError, KeyboardInterrupt):
+            if not (folder / OUTCOME).exists():
+                raise
     return folder
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernelindex.cli.bench.reserving import kept_open
 from kernelindex.cli.bench.run import follow, run_planned
 from kernelindex.runner.ingest import read_and_judge
 from kernelindex.runner.recording import RunnerFacts
@@ -14,7 +15,7 @@ from kernelindex.runner.trying import other_shapes, plan_trial, read_trials, usu
 from kernelindex.settings import compiled_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from kernelindex.catalog import Catalog
     from kernelindex.evidence.keystore import LocalRunner
@@ -65,7 +66,8 @@ class Session:
 
         if self.runner is not None:
             plan = replace(plan, runner=self.runner.name, number=self.number)
-            folder = run_planned(plan, self.runner, quiet=quiet)
+            with kept_open(self.runner, self.batches):
+                folder = run_planned(plan, self.runner, quiet=quiet)
         else:
             folder = self.folder / f"{plan.number:05d}"
             caches = compiled_folder()
@@ -73,14 +75,15 @@ class Session:
         self.batches.append(folder)
         return folder
 
-    def publish(self, catalog: Callable[[], Catalog]) -> list[str]:
+    def publish(self, catalog: Catalog) -> list[str]:
         """Sign and import every batch of the session; sentences for people."""
         from kernelindex.cli.bench.publishing import publish
 
         assert self.runner is not None
         said: list[str] = []
         for folder in self.batches:
-            published = publish(catalog(), folder, self.runner, actor=None)
+            with kept_open(self.runner, self.batches):
+                published = publish(catalog, folder, self.runner, actor=None)
             said += [*published.said, f"published: {published.bundle}"]
         return list(dict.fromkeys(said))
 

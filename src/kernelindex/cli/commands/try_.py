@@ -84,10 +84,11 @@ def command(
     ask = _ask(target, like, words, passes, device)
     rules = {"rounds": rounds, "generations": generations, "max_generations": generations}
     with closing(Session.open(keep, publish=publish)) as session:
+        catalog = open_catalog(ctx, create=True) if publish else None
         trials, choice, folders = try_here(
             ask, session, against=against, shapes=shapes, quiet=as_json, rules=rules
         )
-        said = session.publish(lambda: open_catalog(ctx, create=True)) if publish else []
+        said = session.publish(catalog) if catalog is not None else []
     first = [one for one in trials if one.point == choice.point.id]
     if as_json:
         from kernelindex.cli.bench.documents import trial_document
