@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,11 @@ def test_a_planned_batch_that_never_ran_is_declared(terminal: Terminal, folder: 
     assert done.status == 0
     assert ledger.previous_digest(runner.ledger, 3) == done.data["record"]
     assert terminal.ki("evidence", "verify", out, "--chain", "--last", "2").status == 0
+    ledger.plan(runner.ledger, 3, sha256(b"another plan"))
+    usual = terminal.ki("evidence", "abort", "3", "--json").data["path"]
+    assert usual == str(folder / "runners" / "box" / "bundles" / "box-00003.evidence.zip")
+    both = (out, str(Path(usual).parent), "--chain", "--last", "3")
+    assert terminal.ki("evidence", "verify", *both).status == 0
     again = terminal.ki("evidence", "abort", "2")
     assert (again.status, "not open" in again.err) == (1, True)
 
@@ -162,3 +168,69 @@ def test_show_of_a_folder_is_a_usage_error(terminal: Terminal, tmp_path: Path) -
     done = terminal.ki("evidence", "show", str(tmp_path))
     assert done.status == 2
     assert "is a directory" in done.err
+
+
+def test_what_is_signed_lies_beside_the_runner_s_other_bundles(
+    terminal: Terminal, folder: Path
+) -> None:
+    from tests.runner.recording.factories import make_batch, make_plan
+
+    new_key(terminal)
+    measured = make_batch(folder / "batch", make_plan(number=1))
+    runner = load_runner("box")
+    ledger.plan(runner.ledger, 1, sha256((measured / "plan.json").read_bytes()))
+    done = terminal.ki("evidence", "sign", str(measured), "--json")
+    path = runner.folder / "bundles" / "box-00001.evidence.zip"
+    assert done.data["path"] == str(path)
+    kept = path.read_bytes()
+    other = folder / "out" / path.name
+    other.parent.mkdir()
+    other.write_bytes(b"another")
+    again = terminal.ki("evidence", "sign", str(measured), "--out", str(other.parent))
+    assert (again.status, "[evidence.bundle_exists]" in again.err) == (1, True)
+    assert (other.read_bytes(), path.read_bytes()) == (b"another", kept)
+
+
+def test_of_several_runners_the_usual_one_is_meant(terminal: Terminal, folder: Path) -> None:
+    new_key(terminal)
+    terminal.ki("evidence", "keys", "new", "box2", "--owner", "ada", "--host", "h1")
+    asked = ("bench", "plan", "rmsnorm", "tokens=512", "hidden=1024", "--device", "cpu")
+    asked = (*asked, "--out", str(folder / "plan.json"), "--json")
+    plain = terminal.ki(*asked)
+    message = plain.data["error"]["message"]
+    assert "there are box, box2. Name one: --runner NAME, or make one: ki evidence" in message
+    terminal.ki("evidence", "keys", "new", "local", "--owner", "ada", "--host", "h1")
+    assert terminal.ki(*asked).data["runner"] == "local"
+    assert terminal.ki(*asked, "--runner", "box2").data["runner"] == "box2"
+
+
+def test_a_tampered_bundle_among_good_ones_fails_the_import_and_the_good_ones_are_taken(
+    terminal: Terminal, folder: Path
+) -> None:
+    new_key(terminal)
+    first, second = write_batches(folder)
+    assert terminal.ki("import", "evidence", str(second)).status == 0
+    files = archive.unpack(first.read_bytes())
+    first.write_bytes(archive.pack({**files, "facts.json": b"{}"}))
+    done = terminal.ki("import", "evidence", str(folder / "out"), "--json")
+    report = done.data
+    assert done.status == 1
+    assert report["skipped"] == {"evidence.changed_file": 1}
+    assert (report["read"], report["existing"]) == (3, 2)
+    assert len(terminal.ki("runs", "--json").data["runs"]) == 1
+
+
+def test_a_pipe_in_a_bundle_s_place_is_not_waited_for(terminal: Terminal, folder: Path) -> None:
+    new_key(terminal)
+    first, _ = write_batches(folder)
+    link = folder / "link.evidence.zip"
+    link.symlink_to(first)
+    assert terminal.ki("evidence", "verify", str(link)).status == 0
+    pipe = folder / "out" / "box-00003.evidence.zip"
+    os.mkfifo(pipe)
+    for asked in (("verify", str(folder / "out")), ("verify", str(pipe)), ("show", str(pipe))):
+        done = terminal.ki("evidence", *asked)
+        assert (done.status, f"{pipe}: not a regular file" in done.err) == (1, True)
+    done = terminal.ki("import", "evidence", str(pipe))
+    assert (done.status, "no regular file" in done.err) == (1, True)
+    assert terminal.ki("import", "evidence", str(folder / "out")).status == 0

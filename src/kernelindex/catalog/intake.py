@@ -169,6 +169,11 @@ class ImportReport:
         """Whether there was something to read, and every row of it was refused."""
         return self.read > 0 and sum(self.skipped.values()) == self.read
 
+    @property
+    def refused_bundles(self) -> int:
+        """Bundles of evidence with a fault: changed, or signed by nobody."""
+        return sum(count for why, count in self.skipped.items() if why.startswith("evidence."))
+
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON of ``ki import --json``."""
         return {

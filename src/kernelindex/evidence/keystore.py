@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 KEY, PUBLIC, OWNER, HOST, LEDGER = "key.pem", "public.key", "owner", "host", "ledger.jsonl"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 MODE = 0o600
+USUAL = "local"
+"""The runner that is meant where several are there and none is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +103,10 @@ def new_runner(name: str, *, owner: str, host: str, folder: Path | None = None) 
 
 
 def load_runner(name: str | None = None, folder: Path | None = None) -> LocalRunner:
-    """The runner of that name, or the only one there is; a path leads to its folder or key.
+    """The runner of that name; a path leads to its folder or key.
 
-    Raises ``EvidenceError`` (``evidence.runner``) where there is none, or several unnamed.
+    Unnamed it is the only one there is, else ``local``. Raises ``EvidenceError``
+    (``evidence.runner``) where there is none, or several unnamed and none is ``local``.
     """
     base = folder or runners_folder()
     if name is not None and ("/" in name or Path(name).suffix == ".pem"):
@@ -112,14 +115,17 @@ def load_runner(name: str | None = None, folder: Path | None = None) -> LocalRun
     names = [one.name for one in list_runners(base)]
     if name is None and len(names) == 1:
         return _load(base / names[0])
-    if name not in names:
+    chosen = name or USUAL
+    if chosen not in names:
         known = f"there are {', '.join(names)}" if names else "there is none"
+        remedy = "Name one: --runner NAME" if names else "Make one"
+        remedy += ", or make one" if names else ""
         raise EvidenceError(
-            f"no runner {name or 'is named'} in {base}; {known}. Make one: "
+            f"no runner {name or 'is named'} in {base}; {known}. {remedy}: "
             "ki evidence keys new NAME --owner OWNER",
             code="evidence.runner",
         )
-    return _load(base / name)
+    return _load(base / chosen)
 
 
 def list_runners(folder: Path | None = None) -> tuple[LocalRunner, ...]:

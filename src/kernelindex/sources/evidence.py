@@ -69,6 +69,8 @@ def read(path: Path | bytes) -> tuple[Snapshot, Iterator[Row | Skipped]]:
         if not files:
             raise SourceError(f"{path} holds no file *{bundle.SUFFIX}; give a bundle or a folder")
         return _folder_snapshot(path, files), _files(path, files)
+    if not path.is_file():
+        raise SourceError(f"{path} is no regular file; give a bundle or a folder of them")
     return snapshot_of(path, SOURCE, PARSER_VERSION), _files(path.parent, [path])
 
 

@@ -9,22 +9,27 @@ from typing import TYPE_CHECKING
 from kernelindex import __version__
 from kernelindex.errors import EvidenceError
 from kernelindex.evidence import ledger
-from kernelindex.evidence.keystore import LocalRunner, list_runners, load_runner, new_runner
+from kernelindex.evidence.keystore import (
+    USUAL,
+    LocalRunner,
+    list_runners,
+    load_runner,
+    new_runner,
+)
 from kernelindex.runner.batch_files import digest
 from kernelindex.runner.ingest import Signing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-USUAL = "local"
 BATCHES, BUNDLES = "batches", "bundles"
 
 
 def use_runner(name: str | None = None) -> tuple[LocalRunner, str | None]:
-    """The runner of that name, the only one there is, or a new one named ``local``.
+    """The runner of that name, the only one there is, or one named ``local``, made if need be.
 
     The second value says aloud that a key was made. Raises EvidenceError
-    ``evidence.runner`` for a name that is not here, and where several are and none is named.
+    ``evidence.runner`` for a name that is not here, and where several are and none is ``local``.
     """
     if name is not None or list_runners():
         return load_runner(name), None
@@ -50,7 +55,7 @@ def require_closed(runner: LocalRunner) -> None:
         raise EvidenceError(
             f"batch {entry.number} of {runner.name} is planned and not closed; take in what it"
             f" measured: ki bench ingest DIR, or declare it aborted: ki evidence abort"
-            f" {entry.number}",
+            f" {entry.number} --runner {runner.name}",
             code="evidence.ledger",
         )
 

@@ -34,7 +34,7 @@ def command(
     SOURCE is one of those that `ki sources` lists; `starter` needs no path. Importing
     the same file again adds nothing. A killed import leaves nothing half done.
 
-    Exit status: 0 done; 1 no row could be taken.
+    Exit status: 0 done; 1 no row could be taken, or a bundle of evidence has a fault.
     """
     from kernelindex.catalog import import_records
     from kernelindex.sources import SOURCES, find_source
@@ -55,7 +55,7 @@ def command(
         print_json(report.to_dict())
     else:
         print_report(report)
-    if report.took_nothing:
+    if report.took_nothing or report.refused_bundles:
         ctx.exit(1)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kernelindex.cli.evidence.options import (
+    bundle_place,
     chosen_runner,
     key_file_option,
     out_option,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @out_option
 @json_option
 def command(
-    number: int, runner_name: str | None, key_file: Path | None, out: Path, as_json: bool
+    number: int, runner_name: str | None, key_file: Path | None, out: Path | None, as_json: bool
 ) -> None:
     """Close a number of the runner's ledger without a measurement, by a signed record.
 
@@ -34,7 +35,7 @@ def command(
     from kernelindex.evidence.aborting import abort_batch
 
     runner = chosen_runner(runner_name, key_file)
-    path, sealed = abort_batch(runner, number, out)
+    path, sealed = abort_batch(runner, number, bundle_place(out, runner))
     if as_json:
         print_json({"path": str(path), "digest": sealed.digest, "record": sealed.record_digest})
     else:

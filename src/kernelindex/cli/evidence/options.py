@@ -20,15 +20,15 @@ MAX_KEY_FILE = 4096
 
 runner_option = click.option(
     "--runner", "runner_name", metavar="NAME",
-    help="Which runner of this machine; the only one where there is but one.",
+    help="Which runner of this machine; else the only one, or local of several.",
 )  # fmt: skip
 key_file_option = click.option(
     "--key", "key_file", metavar="FILE", type=click.Path(path_type=Path, exists=True),
     help="Its private key instead, a file key.pem with the ledger beside it.",
 )  # fmt: skip
 out_option = click.option(
-    "--out", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False), default=".",
-    show_default=True, help="Where the bundle is written.",
+    "--out", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False),
+    help="Where the bundle is written; else the runner's folder of bundles.",
 )  # fmt: skip
 
 
@@ -37,6 +37,13 @@ def chosen_runner(name: str | None, key_file: Path | None) -> LocalRunner:
     from kernelindex.evidence.keystore import load_runner
 
     return load_runner(str(key_file) if key_file else name)
+
+
+def bundle_place(out: Path | None, runner: LocalRunner) -> Path:
+    """Where a bundle is written: the folder given, else beside the runner's other bundles."""
+    from kernelindex.cli.bench.runner import bundle_folder
+
+    return out or bundle_folder(runner)
 
 
 def public_keys(given: Sequence[str]) -> list[PublicKey]:
@@ -71,11 +78,18 @@ def bundle_files(places: Sequence[Path]) -> list[Path]:
 
 
 def read_bundle(path: Path) -> bytes:
-    """The bytes of a bundle, of a size that is read at all."""
-    from kernelindex.evidence.bundle import MAX_BYTES
+    """The bytes of a bundle, of a size that is read at all.
 
-    with path.open("rb") as file:
-        return file.read(MAX_BYTES + 1)
+    Raises EvidenceError ``evidence.archive`` for what is no file: a pipe would be waited for.
+    """
+    from kernelindex.evidence.bundle import MAX_BYTES
+    from kernelindex.runner.regular_file import open_regular
+
+    try:
+        with open_regular(path.resolve()) as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise EvidenceError(f"{path}: {error.strerror}", code="evidence.archive") from error
 
 
 def read_bundles(files: Sequence[Path]) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from kernelindex.cli.evidence.options import (
+    bundle_place,
     chosen_runner,
     key_file_option,
     out_option,
@@ -25,7 +26,7 @@ from kernelindex.cli.terminal import clean
 @out_option
 @json_option
 def command(
-    folder: Path, runner_name: str | None, key_file: Path | None, out: Path, as_json: bool
+    folder: Path, runner_name: str | None, key_file: Path | None, out: Path | None, as_json: bool
 ) -> None:
     """Write the bundle of a batch folder and close its number in the runner's ledger.
 
@@ -35,8 +36,9 @@ def command(
     from kernelindex.runner.ingest import ingest
 
     runner = chosen_runner(runner_name, key_file)
-    done = ingest(folder, signing_of(runner), out)
-    path = out / done.name
+    target = bundle_place(out, runner)
+    done = ingest(folder, signing_of(runner), target)
+    path = target / done.name
     for text in done.said:
         click.echo(clean(text), err=True)
     if as_json:
