@@ -111,7 +111,7 @@ def _follow(worker: subprocess.Popen[bytes], journal: Path, log: Path, tell: Tel
     done, said = 0, ""
     while True:
         ended = worker.poll() is not None
-        done += sum(_event(line) == FINISHED for line in entries.read())
+        done += sum(_event(line, journal) == FINISHED for line in entries.read())
         said = next(iter(reversed(lines.read())), said)
         if tell is not None:
             tell(done, said)
@@ -120,8 +120,16 @@ def _follow(worker: subprocess.Popen[bytes], journal: Path, log: Path, tell: Tel
         time.sleep(POLL_SECONDS)
 
 
-def _event(line: str) -> str:
-    return str(json.loads(line).get("event"))
+def _event(line: str, journal: Path) -> str:
+    """What a line of the journal tells of; raises WorkerError for one that is torn."""
+    try:
+        return str(json.loads(line)["event"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkerError(
+            f"the worker's output ended in the middle of a line of {journal}; most likely the disk"
+            " is full: make room there, or set TMPDIR to a folder on another disk",
+            code="worker.torn",
+        ) from error
 
 
 class Tail:
