@@ -273,3 +273,22 @@ def test_an_unsettled_batch_of_a_busy_machine_says_so(terminal: Terminal, home: 
         out = terminal.ki("bench", "ingest", str(folder)).out
         seen = "the machine was busy: load 6.5 on 2 cores, 4 other threads waiting for one"
         assert (seen in out) is said
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "NaN"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("run", "rms-norm", "--device", "cpu", "--time"),
+        ("run", "rms-norm", "--device", "cpu", "--round-seconds"),
+        ("plan", "rms-norm", "--device", "cpu", "--out", "plan.json", "--time"),
+        ("reproduce", "0" * 12, "--device", "cpu", "--time"),
+    ],
+)
+def test_numbers_that_are_none_are_refused_as_usage(
+    terminal: Terminal, asked: tuple[str, ...], value: str
+) -> None:
+    said = terminal.ki("bench", *asked, value)
+    assert said.status == 2
+    assert f"Invalid value for '{asked[-1]}'" in said.err
+    assert "in the range" in said.err

@@ -234,3 +234,39 @@ def test_a_pipe_in_a_bundle_s_place_is_not_waited_for(terminal: Terminal, folder
     done = terminal.ki("import", "evidence", str(pipe))
     assert (done.status, "no regular file" in done.err) == (1, True)
     assert terminal.ki("import", "evidence", str(folder / "out")).status == 0
+
+
+def test_swapped_names_of_files_are_noted_and_no_fault(terminal: Terminal, folder: Path) -> None:
+    new_key(terminal)
+    first, second = write_batches(folder)
+    assert "note" not in terminal.ki("evidence", "verify", str(first), str(second)).out
+    aside = first.rename(folder / "aside")
+    second.rename(first)
+    aside.rename(second)
+    said = terminal.ki("evidence", "verify", str(first.parent))
+    assert said.status == 0
+    assert (
+        f"note: the file is called {first.name}, and what is signed in it is the batch of"
+        f" {second.name}" in said.out
+    )
+    told = terminal.ki("evidence", "verify", str(first.parent), "--json").data["bundles"]
+    assert [len(one["notes"]) for one in told] == [1, 1]
+    renamed = first.rename(folder / "mine.zip")
+    assert "note" not in terminal.ki("evidence", "verify", str(renamed)).out
+
+
+def test_a_fault_of_the_archive_names_the_file_and_a_statement_left_out_is_said(
+    terminal: Terminal, folder: Path
+) -> None:
+    new_key(terminal)
+    first, second = write_batches(folder)
+    files = archive.unpack(first.read_bytes())
+    del files[bundle.STATEMENT]
+    first.write_bytes(archive.pack(files))
+    second.write_bytes(second.read_bytes()[:-7])
+    said = terminal.ki("evidence", "verify", str(first), str(second))
+    assert said.status == 1
+    assert f"    envelope: {bundle.STATEMENT}: it is not in the bundle\n" in said.out
+    assert f"    archive: {second.name}: not a bundle of evidence: " in said.out
+    shown = terminal.ki("evidence", "show", str(second))
+    assert shown.out.startswith(f"archive: {second.name}: ")

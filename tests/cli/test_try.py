@@ -147,3 +147,35 @@ def test_stopped_by_hand_it_is_one_json_object(
     assert (done.status, done.data["error"]["code"]) == (1, "stopped")
     plain = trials.ki()
     assert (plain.status, plain.out, plain.err.strip()) == (1, "", "ki: stopped")
+
+
+def test_what_a_kernel_raises_is_cut_where_it_is_shown_and_kept_in_json(trials: Trials) -> None:
+    text = f"ValueError: {'long ' * 700}end"
+    raised = {"status": "runtime_error", "reason": "raised", "text": text}
+    said = " ".join(trials.ki(**raised).out.split())
+    assert "raised: ValueError: long long" in said
+    assert "long…" in said
+    assert "end" not in said
+    assert len(said) < 1000
+    assert trials.ki("--json", **raised).data["trials"][0]["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("text", "package"),
+    [
+        ("No module named 'fastkit'; install it", "fastkit"),
+        ("forward: ModuleNotFoundError: No module named 'fastkit.ops'", "fastkit"),
+        (
+            "fk.ops cannot be imported (No module named 'fk'); install fast-kit to measure it",
+            "fast-kit",
+        ),
+    ],
+)
+def test_a_missing_package_is_no_error_of_the_kernel(
+    trials: Trials, text: str, package: str
+) -> None:
+    done = trials.ki(status="runtime_error", reason="package_missing", text=text)
+    assert done.status == 1
+    assert "mine.py:rms · forward · cannot run here\n" in done.out
+    assert f"package {package} is missing\n" in done.out
+    assert "runtime error" not in done.out.partition("no verdict")[0]

@@ -86,3 +86,10 @@ def test_a_bundle_that_cannot_be_put_in_its_place_leaves_nothing_beside_it(tmp_p
     with pytest.raises(IsADirectoryError):
         bundle.write(tmp_path / "box-00001.evidence.zip", bundle.Sealed(b"data", "", ""))
     assert [one.name for one in tmp_path.iterdir()] == ["box-00001.evidence.zip"]
+
+
+def test_of_too_many_entries_no_number_is_made_up() -> None:
+    with pytest.raises(EvidenceError, match="more than 20000 entries"):
+        archive.pack({f"a{number}": b"" for number in range(archive.MAX_ENTRIES + 3)})
+    with pytest.raises(EvidenceError, match="no entries"):
+        archive.unpack(b"no archive")

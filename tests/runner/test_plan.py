@@ -159,3 +159,11 @@ def test_plan_is_read_from_a_file(tmp_path) -> None:
     (tmp_path / "plan.json").write_text(plan_to_json(plan))
 
     assert load_plan(tmp_path / "plan.json") == plan
+
+
+@pytest.mark.parametrize("size", [-4, 0])
+def test_axes_are_positive(size: int) -> None:
+    point = json.loads(plan_to_json(make_plan("honest")))["points"][0]
+    with pytest.raises(PlanError, match=f"axes of 1 or more: rows is {size}") as caught:
+        parse_plan(changed(points=[{**point, "axes": {"rows": size}}]))
+    assert caught.value.details["path"] == "points[0]"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kernelindex.errors import RequestError
-from kernelindex.runner import batch_files
+from kernelindex.runner import batch_files, running
 from kernelindex.runner.probe.timers.driver import DriverError
 from kernelindex.runner.recording import read_batch
-from kernelindex.runner.running import Tail, check_machine, run_here
+from kernelindex.runner.running import Tail, WorkerError, check_machine, run_here
 from tests.runner.recording.factories import make_plan
 
 if TYPE_CHECKING:
@@ -27,6 +27,22 @@ def test_only_whole_new_lines_are_read(tmp_path: Path) -> None:
         file.write("o\nthree\n")
     assert tail.read() == ["two", "three"]
     assert tail.read() == []
+
+
+@pytest.mark.parametrize("torn", ['{"event": "gen', '{"event": "ab{"event": "x"}', "[]", "{}"])
+def test_a_torn_line_of_the_worker_is_told_with_its_likely_reason(
+    torn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "batch"
+    (tmp_path / "torn_worker.py").write_text(
+        "import sys, pathlib; out = pathlib.Path(sys.argv[3]);"
+        f" (out / {batch_files.JOURNAL!r}).write_text({torn + chr(10)!r})"
+    )
+    monkeypatch.setattr(running, "WORKER", "torn_worker")
+    monkeypatch.setattr(running.kernelindex, "__file__", str(tmp_path / "kernelindex" / "x.py"))
+    with pytest.raises(WorkerError, match=r"middle of a line of .*: make room there") as found:
+        run_here(make_plan(), folder)
+    assert found.value.code == "worker.torn"
 
 
 def absent(_: str) -> int:

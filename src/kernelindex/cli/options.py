@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +23,19 @@ actor_option = click.option(
     "--actor", required=True, envvar="KI_ACTOR", metavar="NAME",
     help="Who decides, for the audit log (environment: KI_ACTOR).",
 )  # fmt: skip
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range: ``nan`` is in none, though no comparison says so."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number; a usage error for what is none."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number in the range {self._describe_range()}.", param, ctx)
+        return number
 
 
 device_option = click.option(

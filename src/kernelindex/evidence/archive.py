@@ -83,8 +83,10 @@ def _entry(data: bytes, at: int) -> tuple[str, bytes, int]:
 
 
 def _check(files: Mapping[str, bytes]) -> None:
-    if not 0 < len(files) <= MAX_ENTRIES:
-        raise _refusal(f"it has {len(files)} entries, wanted 1 to {MAX_ENTRIES}")
+    if not files:
+        raise _refusal(f"it has no entries, wanted 1 to {MAX_ENTRIES}")
+    if len(files) > MAX_ENTRIES:
+        raise _refusal(f"it has more than {MAX_ENTRIES} entries, which is the most that is taken")
     for name in files:
         if len(name) > MAX_NAME or not NAME.fullmatch(name):
             raise _refusal(

@@ -26,23 +26,26 @@ if TYPE_CHECKING:
     from kernelindex.evidence.keys import PublicKey
     from kernelindex.evidence.statement import BatchRecord, Statement
 
+THE_FILE = "the file"
+"""Where a fault is that is of the archive itself, unless the caller knows its name."""
 NO_LINE = "sha256:" + "0" * 64
 
 
-def verify(data: bytes, keys: Sequence[PublicKey] | None) -> VerifyReport:
+def verify(data: bytes, keys: Sequence[PublicKey] | None, *, name: str = THE_FILE) -> VerifyReport:
     """Verify one bundle by these keys; with None, by the key that it names itself.
 
-    By its own key a bundle proves only that nothing was changed since it was signed.
+    By its own key a bundle proves only that nothing was changed since it was signed. ``name``
+    is that of its file, for faults of the archive.
     """
-    return open_bundle(data, keys)[0]
+    return open_bundle(data, keys, name=name)[0]
 
 
 def open_bundle(
-    data: bytes, keys: Sequence[PublicKey] | None
+    data: bytes, keys: Sequence[PublicKey] | None, *, name: str = THE_FILE
 ) -> tuple[VerifyReport, Contents | None]:
     """The report, and the contents where nothing is wrong."""
     digest, size = bundle.sha256(data), len(data)
-    signed = _signed(data, keys)
+    signed = _signed(data, keys, name)
     if isinstance(signed, Fault):
         return VerifyReport(digest=digest, size_bytes=size, faults=(signed,)), None
     files, statement, key = signed
@@ -66,14 +69,16 @@ def open_bundle(
 
 
 def _signed(
-    data: bytes, keys: Sequence[PublicKey] | None
+    data: bytes, keys: Sequence[PublicKey] | None, name: str
 ) -> tuple[dict[str, bytes], Statement, PublicKey] | Fault:
     """The files, the statement and who signed it; else the fault that ends verifying."""
-    code = "archive"
     try:
         files = archive.unpack(data)
-        code = "envelope"
-        text = files.get(bundle.STATEMENT, b"")
+    except EvidenceError as error:
+        return Fault(code="archive", where=name, text=error.message)
+    code, text = "envelope", files.get(bundle.STATEMENT, b"")
+    try:
+        _require_statement(files)
         envelope = dsse.parse_envelope(text, max_bytes=bundle.MAX_ENVELOPE)
         code = "statement"
         statement = parse_statement(envelope.payload)
@@ -91,6 +96,11 @@ def _signed(
         only = f"wanted one signature, named {key.digest}, as canonical JSON"
         return Fault(code="envelope", where=bundle.STATEMENT, text=only)
     return files, statement, key
+
+
+def _require_statement(files: Mapping[str, bytes]) -> None:
+    if bundle.STATEMENT not in files:
+        raise EvidenceError("it is not in the bundle", code="evidence.envelope")
 
 
 def _names(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -15,7 +15,7 @@ Refusal  ``{"nonce", "ok": false, "status", "code", "text"}``; status as in Benc
 All keys are snake_case. File names are absolute paths; ``tensor_file`` says what is in them.
 
 Probe (``kernelindex.runner.probe``), in the order the worker sends them
-  hello {device, pad_bytes, protocol: <rules as in the plan, snake_case>, scratch: dir}
+  hello {device, pad_bytes, protocol: <rules as in the plan, snake_case>}
       -> {facts: {python, torch?, triton?, cuda?, driver?, gpu?, cpu, packages, isolation}}
   load {point: <Point as JSON, camelCase as in the plan>, candidate: <likewise>, plan_dir}
       -> {import_ns, source_digest, packages: {name: version}, guards: [finding, ...]}

@@ -168,7 +168,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One workload with everything that is measured at it.
+    """One workload with everything that is measured at it; every axis is 1 or more.
 
     ``dtypes`` maps a tensor to its dtype id (bf16, fp32…). ``trusted`` is the id of the
     candidate whose error is the denominator of the error ratio. ``material`` is opaque here.
@@ -192,6 +192,8 @@ class Point:
 
     def __post_init__(self) -> None:
         _need_id(self.id)
+        for name, size in self.axes.items():
+            _need(size >= 1, f"axes of 1 or more: {name} is {size}")
         ids = [one.id for one in self.candidates]
         _need(bool(ids) and len(set(ids)) == len(ids), "one or more candidates of different ids")
         _need_some_of(self.passes, PASSES, "passes")

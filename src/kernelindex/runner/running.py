@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING
 import kernelindex
 from kernelindex.errors import KernelIndexError, RequestError
 from kernelindex.runner import batch_files
-from kernelindex.runner.operations.case import case_of
 from kernelindex.runner.plan import plan_to_json
-from kernelindex.runner.probe.timers.driver import Driver, DriverError
 from kernelindex.runner.worker.__main__ import EXIT_REFUSED
 from kernelindex.runner.worker.damage import set_damaged_aside
-from kernelindex.runner.worker.watching import machine_memory_bytes
+from kernelindex.runner.worker.machine import memory_of, refusal_of
 from kernelindex.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -76,32 +74,14 @@ def run_here(
         )
 
 
-def memory_of(device: str) -> int:
-    """Bytes of memory of this machine (``cpu``) or of ``cuda:<n>``; raises DriverError."""
-    if device == "cpu":
-        return machine_memory_bytes()
-    return Driver().device_memory(int(device.partition(":")[2]))
-
-
 def check_machine(plan: Plan, memory: Callable[[str], int] = memory_of) -> None:
-    """Refuse a plan whose device is not here, or whose tensors its memory cannot hold.
+    """Refuse here, with nothing written, what the worker would refuse: see ``machine``.
 
-    Raises RequestError ``run.device`` and ``run.size``. One set of inputs and outputs is asked
-    for, so that only what certainly fails is refused.
+    Raises RequestError ``run.device``, ``run.plan`` and ``run.size``.
     """
-    try:
-        had = memory(plan.device)
-    except DriverError as error:
-        text = f"{plan.device} is not on this machine: {error.message}"
-        raise RequestError(text, code="run.device") from error
-    for point in plan.points:
-        wanted = case_of(point).set_bytes
-        if wanted > had:
-            raise RequestError(
-                f"{point.id}: one set of inputs and outputs takes {wanted} bytes; {plan.device}"
-                f" has {had}, so choose smaller axes",
-                code="run.size",
-            )
+    found = refusal_of(plan, memory)
+    if found is not None:
+        raise RequestError(found.text, code=found.code)
 
 
 def _start(plan: Path, folder: Path, log: int, caches: Path | None) -> subprocess.Popen[bytes]:
@@ -130,7 +110,7 @@ def _follow(worker: subprocess.Popen[bytes], journal: Path, log: Path, tell: Tel
     done, said = 0, ""
     while True:
         ended = worker.poll() is not None
-        done += sum(_event(line) == batch_files.FINISHED for line in entries.read())
+        done += sum(_event(line, journal) == batch_files.FINISHED for line in entries.read())
         said = next(iter(reversed(lines.read())), said)
         if tell is not None:
             tell(done, said)
@@ -139,8 +119,16 @@ def _follow(worker: subprocess.Popen[bytes], journal: Path, log: Path, tell: Tel
         time.sleep(POLL_SECONDS)
 
 
-def _event(line: str) -> str:
-    return str(json.loads(line).get("event"))
+def _event(line: str, journal: Path) -> str:
+    """What a line of the journal tells of; raises WorkerError for one that is torn."""
+    try:
+        return str(json.loads(line)["event"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkerError(
+            f"the worker's output ended in the middle of a line of {journal}; most likely the disk"
+            " is full: make room there, or set TMPDIR to a folder on another disk",
+            code="worker.torn",
+        ) from error
 
 
 class Tail:

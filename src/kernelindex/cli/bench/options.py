@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kernelindex.cli.options import device_option
+from kernelindex.cli.options import FiniteRange, device_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ _RULES = (
     click.option("--generations", type=click.IntRange(1, 100), help="Fresh processes a candidate."),
     click.option("--rounds", type=click.IntRange(1, 1000), help="Rounds a process."),
     click.option(
-        "--round-seconds", type=click.FloatRange(0.001, 600), help="Time of a round, seconds."
+        "--round-seconds", type=FiniteRange(0.001, 600), help="Time of a round, seconds."
     ),
     click.option(
         "--cache", multiple=True, type=click.Choice(("cold", "hot")),
@@ -61,7 +61,7 @@ _RULES = (
         help="Load regime; again for both.",
     ),
     click.option(
-        "--time", "budget", type=click.FloatRange(1, 86_400),
+        "--time", "budget", type=FiniteRange(1, 86_400),
         help="Seconds that the batch may take.",
     ),
 )  # fmt: skip

@@ -10,6 +10,7 @@ import click
 from kernelindex.cli.bench.options import find_device
 from kernelindex.cli.failures import FAILED, OK
 from kernelindex.cli.options import (
+    FiniteRange,
     db_option,
     device_option,
     json_option,
@@ -36,7 +37,7 @@ SHOWING = frozenset(("confirmed", "explained", "related"))
     "--pass", "timed_pass", type=click.Choice(("forward", "backward", "full", "inference")),
     help="The pass, where the source does not state it.",
 )  # fmt: skip
-@click.option("--time", "budget", type=click.FloatRange(1, 86_400), help="Seconds for each batch.")
+@click.option("--time", "budget", type=FiniteRange(1, 86_400), help="Seconds for each batch.")
 @click.option("--runner", "runner_name", metavar="NAME", help="Runner that signs (local).")
 @click.option(
     "--approve", "actor", metavar="NAME", envvar="KI_ACTOR",
@@ -67,19 +68,21 @@ def command(
     """
     catalog = open_catalog(ctx)
     run = _run(catalog, ident)
-    reruns = _reruns(catalog, run, find_device(device), timed_pass)
+    reruns, made = _reruns(catalog, run, find_device(device), timed_pass), list[str]()
     for rerun in reruns:
         if not as_json:
             click.echo(f"measuring {rerun.text}", err=True)
-        _measure(catalog, rerun, runner_name, budget, actor, quiet=as_json)
+        made += _measure(catalog, rerun, runner_name, budget, actor, quiet=as_json)
     shown = _shown(catalog, run)
+    reason = None if shown else _why_none(catalog, run, made)
     if as_json:
-        print_json({"run": run.digest, "reruns": [one.to_dict() for one in shown]})
+        reruns_said = [one.to_dict() for one in shown]
+        print_json({"run": run.digest, "reruns": reruns_said, "reason": reason})
     else:
         for one in shown:
             click.echo(clean(f"{one.kind.replace('_', ' ')}: {one.text}"))
-        if not shown:
-            click.echo("not comparable: nothing that was measured stands beside that run")
+        if reason is not None:
+            click.echo(clean(f"not comparable: {reason}"))
     return OK if any(one.kind in SHOWING for one in shown) else FAILED
 
 
@@ -118,7 +121,8 @@ def _measure(
     actor: str | None,
     *,
     quiet: bool,
-) -> None:
+) -> list[str]:
+    """Digests of the runs that a rerun came to, signed and published."""
     from kernelindex.cli.bench.publishing import publish
     from kernelindex.cli.bench.reserving import kept_open
     from kernelindex.cli.bench.run import measure
@@ -134,10 +138,22 @@ def _measure(
         purpose="reproduce",
     )
     with kept_open(runner, [folder]):
-        publish(catalog, folder, runner, actor=actor)
+        published = publish(catalog, folder, runner, actor=actor)
+    return [
+        one.run.digest
+        for one in published.ingested.recorded
+        if one.series.regime.timed_pass in rerun.ask.passes
+    ]
 
 
 def _shown(catalog: Catalog, run: RunRow) -> Sequence[Shown]:
     from kernelindex.resolve.reruns import reruns_of
 
     return reruns_of(catalog, run, catalog.parts(run))
+
+
+def _why_none(catalog: Catalog, run: RunRow, made: Sequence[str]) -> str:
+    from kernelindex.resolve.unjudged import why_unjudged
+
+    again = [one for one in map(catalog.run, made) if one is not None]
+    return why_unjudged(run, [one for one in again if one.digest != run.digest])

@@ -32,7 +32,7 @@ def command(place: Path, as_json: bool) -> int:
     from kernelindex.cli.terminal import show
     from kernelindex.evidence.verify import verify
 
-    report = verify(read_bundle(place), None)
+    report = verify(read_bundle(place), None, name=place.name)
     if as_json:
         print_json(report.to_dict())
         return OK if report.ok else FAILED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kernelindex.evidence.report import VerifyReport
 
 MAX_LINES = 30
+_BATCH_NAME = re.compile(r".+-[0-9]{5,}\.evidence\.zip")
 
 
 @click.command(name="verify", short_help="verify bundles offline, by public keys alone")
@@ -38,14 +40,16 @@ def command(
 ) -> int:
     """Check signature, every byte, every digest, the journal, the seed and the samples.
 
-    With --chain all bundles are taken as one runner's whole sequence from batch 1. Exit
-    status 1 where anything is wrong.
+    A file whose name says another batch than its content is noted. With --chain all bundles
+    are taken as one runner's whole sequence from batch 1. Exit status 1 where anything is
+    wrong.
     """
     from kernelindex.evidence.chain import check_chain
     from kernelindex.evidence.verify import verify
 
     files, known = bundle_files(places), public_keys(keys)
-    reports = [verify(data, known) for data in read_bundles(files)]
+    opened = zip(files, read_bundles(files), strict=True)
+    reports = [verify(data, known, name=path.name) for path, data in opened]
     sequence = check_chain(reports, last=last) if chain or last is not None else None
     sound = all(report.ok for report in reports) and (sequence is None or sequence.ok)
     if as_json:
@@ -62,7 +66,8 @@ def _document(
     files: list[Path], reports: list[VerifyReport], chain: ChainReport | None, *, sound: bool
 ) -> dict[str, Any]:
     bundles = [
-        {"file": str(path), **report.to_dict()} for path, report in zip(files, reports, strict=True)
+        {"file": str(path), **report.to_dict(), "notes": _notes(path, report)}
+        for path, report in zip(files, reports, strict=True)
     ]
     found: dict[str, Any] = {"ok": sound, "bundles": bundles}
     if chain is not None:
@@ -70,6 +75,19 @@ def _document(
             {"code": one.code, "where": one.where, "text": one.text} for one in chain.faults
         ]
     return found
+
+
+def _notes(path: Path, report: VerifyReport) -> list[str]:
+    """What is no fault: a name is not signed, and one may say another batch than the content."""
+    from kernelindex.evidence.bundle import bundle_name
+
+    statement = report.statement if report.ok else None
+    if statement is None or _BATCH_NAME.fullmatch(path.name) is None:
+        return []
+    usual = bundle_name(statement.runner.name, statement.batch.number)
+    if path.name == usual:
+        return []
+    return [f"the file is called {path.name}, and what is signed in it is the batch of {usual}"]
 
 
 def _print(path: Path, report: VerifyReport) -> None:
@@ -96,6 +114,8 @@ def _print(path: Path, report: VerifyReport) -> None:
     )
     for problem in report.calibration_problems[:MAX_LINES]:
         click.echo(clean(f"    calibration: {problem}"))
+    for note in _notes(path, report):
+        click.echo(clean(f"    note: {note}"))
 
 
 def _print_chain(chain: ChainReport) -> None:

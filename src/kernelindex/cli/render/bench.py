@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     from kernelindex.policy.verdicts import Verdict
     from kernelindex.runner.recording import Batch
     from kernelindex.runner.standings import Judged
+
+
+MOST_OF_TEXT = 300
+PACKAGE_MISSING = "package_missing"
+_TO_INSTALL = re.compile(r"; install (?!it\b)(\S+) to measure")
+_NOT_FOUND = re.compile(r"No module named '([^'.]+)")
 
 
 def print_judged(console: Console, judged: Sequence[Judged]) -> None:
@@ -124,18 +131,38 @@ def verdict_words(verdict: Verdict) -> str:
     return f"{', '.join(parts)} ({reasons}{settle})"
 
 
+def ended_words(status: str, reason: str) -> str:
+    """How somebody ended; who lacks a package here made no error."""
+    return "cannot run here" if reason == PACKAGE_MISSING else status.replace("_", " ")
+
+
+def why_words(reason: str, text: str) -> str:
+    """Why, at a length that is read; a reason that its text repeats is said once."""
+    if reason == PACKAGE_MISSING:
+        named = _TO_INSTALL.search(text) or _NOT_FOUND.search(text)
+        return f"package {named[1]} is missing" if named else shorten(text)
+    code = reason.replace("_", " ")
+    return (
+        shorten(text) if text.startswith(code) else shorten(": ".join(filter(None, [code, text])))
+    )
+
+
+def shorten(text: str) -> str:
+    """What is shown of a text that a candidate may have made as long as it likes; JSON has more."""
+    return text if len(text) <= MOST_OF_TEXT else f"{text[: MOST_OF_TEXT - 1].rstrip()}…"
+
+
 def lost_words(one: Judged, lost: ExcludedRun) -> str:
     """Who does not rank, how it ended, and why, in a line."""
     series = one.runs[lost.run.digest].series
-    code, text = series.reason.replace("_", " "), str(series.found.get("text") or "")
-    why = text if text.startswith(code) else ": ".join(filter(None, [code, text]))
+    why = why_words(series.reason, str(series.found.get("text") or ""))
     if series.status == "passed":
         why = "; ".join(reason.text for reason in lost.reasons)
     primary = lost.run.primary
     median = (
         f"median {scale_for([primary.value], 'ns').with_unit(primary.value)}" if primary else ""
     )
-    parts = [series.status.replace("_", " "), median, why]
+    parts = [ended_words(series.status, series.reason), median, why]
     return f"{lost.run.line.title}: {', '.join(filter(None, parts))}"
 
 

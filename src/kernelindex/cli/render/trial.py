@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from kernelindex.cli.render.bench import ratio_interval
+from kernelindex.cli.render.bench import ended_words, ratio_interval, why_words
 from kernelindex.cli.render.tables import Column, align_decimal, build_table
 from kernelindex.cli.terminal import clean
 from kernelindex.resolve.columns import scaled, show_column
@@ -72,16 +72,14 @@ def _out_of_time() -> str:
 
 def _head(one: Trial) -> str:
     if not one.correct:
-        return one.status.replace("_", " ")
+        return ended_words(one.status, one.reason)
     return "correct, its time is not settled" if one.unsettled else "correct"
 
 
 def reason_words(one: Trial) -> str:
-    """Why it is refused; a reason that its text repeats is said once."""
-    reason = one.reason.replace("_", " ")
-    said = [] if one.text.startswith(reason) else [reason]
+    """Why it is refused."""
     hint = _ALONE if "FileNotFoundError" in one.text else ""
-    return ": ".join(filter(None, [*said, one.text])) + hint
+    return why_words(one.reason, one.text) + hint
 
 
 def is_doubted(one: Trial) -> bool:
@@ -149,7 +147,8 @@ def other_words(one: Trial) -> str:
     """One other shape: faster, slower, or wrong there."""
     sizes = " ".join(f"{name}={value}" for name, value in one.axes.items())
     if not one.correct:
-        return f"{sizes}: {one.status.replace('_', ' ')} there, {one.reason.replace('_', ' ')}"
+        ended = ended_words(one.status, one.reason)
+        return f"{sizes}: {ended} there, {one.reason.replace('_', ' ')}"
     said = [f"{_kind(rival)} {rival.title}{_by(rival)}" for rival in one.rivals]
     return f"{sizes}: {'; '.join(said) or 'correct, nothing to compare with'}"
 

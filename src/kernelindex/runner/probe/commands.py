@@ -153,10 +153,9 @@ class Commands:
             return checking.describe_trace(self.session, work, key)
 
     def traits(self, request: Request) -> dict[str, Any]:
-        """Memory, determinism and energy of one pass; capture only where asked: it may spoil."""
+        """Memory, determinism and energy of one pass; ``capture`` may spoil and is asked last."""
         with self._begun(request) as (work, _):
-            found = checking.describe_traits(self.session, work, str(request["pass"]))
-        return found | (self.capture(request) if request.get("capture") else {})
+            return checking.describe_traits(self.session, work, str(request["pass"]))
 
     def capture(self, request: Request) -> dict[str, Any]:
         """Whether the pass can be captured as a CUDA graph; the last thing to ask of a process."""

@@ -13,6 +13,7 @@ from kernelindex.runner.plan import load_plan
 from kernelindex.runner.sandbox.isolation import KINDS
 from kernelindex.runner.worker.batch import COMPLETE, Batch, Options, open_bench
 from kernelindex.runner.worker.bench import real_programs
+from kernelindex.runner.worker.machine import require_machine
 from kernelindex.runner.worker.summary import summary_table
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         plan = load_plan(options.plan)
+        require_machine(plan)
         kinds = tuple(options.isolation) if options.isolation else None
         chosen = Options(
             programs=real_programs(), kinds=kinds, scratch=options.scratch, caches=options.caches

@@ -31,7 +31,7 @@ class AnchorProbe:
 
     def open(self) -> None:
         """Greet it, load the anchor and call it once."""
-        hello = self.bench.hello(self.process)
+        hello = self.bench.hello()
         if self._ask("hello", **hello) is None:
             return
         if self._ask("load", anchor=to_json(self.bench.plan.anchor)) is not None:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 _SLACK = 1.02
 _SLACK_NS = 200_000
 _FLOOR_SHARE = 0.98
+_SLOPE_TIMES = 1.5
 # On a CPU a block also holds what disturbed it, unlike the reported median: at a load of ten on
 # two cores honest backward passes took up to 3.5 times their median, so four times are allowed.
-_SLOPE_TIMES, _SLOPE_TIMES_HOST = 1.5, 4.0
+_SLOPE_TIMES_HOST = 4.0
 # What a call takes beside its reported time. On a device: host time of one eager call (launches,
 # autograd) that events rightly leave out; the largest seen in eager mixtures of experts is far
 # above it per call, but so is their device time. On a CPU: making it ready, 20 µs on a quiet one.

@@ -163,13 +163,12 @@ class Bench:
             output_discarded=process.output.discarded,
         )
 
-    def hello(self, process: Process) -> dict[str, Any]:
+    def hello(self) -> dict[str, Any]:
         """The fields of the first request to a probe."""
         return {
             "device": self.plan.device,
             "pad_bytes": 0,
             "protocol": rules_in_snake_case(self.rules),
-            "scratch": str(process.place.root),
         }
 
 

@@ -262,6 +262,7 @@ def note_result(
     if result.get("status") == "passed":
         return None
     reason, text = str(result.get("reason") or ""), str(result.get("text") or "")
+    text = f"{text} (on the {asked.draw} draw)" if text else text
     refused = Refused(str(result.get("status")), reason, text)
     if timed and refused.status != "invalid_reference":
         return Refused("suspected_reward_hack", "wrong_when_timed", f"{reason}: {text}")

@@ -45,7 +45,7 @@ def load_members(bench: Bench, point: Point, members: Sequence[Member], random: 
 
     def load(pair: tuple[Member, int]) -> None:
         member, pad = pair
-        fields = bench.hello(member.process) | {"pad_bytes": pad}
+        fields = bench.hello() | {"pad_bytes": pad}
         greeted = member.ask(None, "hello", bench.long_timeout_s, **fields)
         if greeted is None:
             return

@@ -43,7 +43,7 @@ def sample_sentinels(bench: Bench, generation: int) -> dict[str, Any]:
 
 
 def _open(bench: Bench, process: Process, pad: int) -> str | None:
-    hello = bench.hello(process) | {"pad_bytes": pad}
+    hello = bench.hello() | {"pad_bytes": pad}
     for command, fields in (("hello", hello), ("load", {"anchor": to_json(bench.plan.anchor)})):
         answer = process.ask(command, bench.long_timeout_s, **fields)
         if isinstance(answer, Refused):

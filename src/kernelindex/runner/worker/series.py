@@ -54,7 +54,7 @@ class _Series:
     done: Sequence[Mapping[str, Any]]
 
     def build(self) -> dict[str, Any]:
-        """The record of one series; its keys are described in docs of the batch folder."""
+        """What ``series/<n>.json.gz`` holds (docs/reference/evidence.md names the file)."""
         members = self._members()
         timed = [one["series"].get(self.regime.key()) for one in members]
         samples = [one["samplesNs"] if one else [] for one in timed]

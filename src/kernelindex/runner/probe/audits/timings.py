@@ -22,11 +22,11 @@ def audit_content(bench: Bench) -> list[Finding]:
     """Fresh contents against contents seen at the same place before; both are written anew."""
 
     def sample(*, fresh: bool) -> float:
-        for _ in range(2):
+        for turn in range(2):
             keys = [bench.fresh_key() if fresh else _OLD + one for one in range(bench.count)]
             bench.write_all(dict(enumerate(keys)))
             seen = bench.random.below(bench.count)
-            if _ == 0:
+            if turn == 0:
                 bench.call(range(bench.count))
         return bench.time(seen)
 
