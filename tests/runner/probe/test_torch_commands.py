@@ -259,3 +259,6 @@ def test_a_version_tells_nothing_of_what_was_written(tmp_path: Path) -> None:
     seen = x._version
     sets.mark(0, inputs=False)
     assert x._version == seen
+    sets.sets[0].plain["x"] = moved = x.clone()
+    sets.mark(0, inputs=True)
+    assert moved._version <= 7, "a tensor in another's place does not catch up with it"

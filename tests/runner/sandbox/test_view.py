@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from kernelindex.runner.sandbox.isolation import order_mounts
 from kernelindex.runner.sandbox.view import View, make_view, private_folders, python_folders
 
@@ -58,3 +60,11 @@ def test_what_python_needs_is_known() -> None:
     found = list(python_folders({"PATH": "/a:/b", "CUDA_HOME": "/cuda"}))
     assert {Path(sys.prefix), Path(sys.base_prefix), Path("/b"), Path("/cuda")} <= set(found)
     assert Path.cwd() not in found
+
+
+def test_a_user_without_a_home_has_none_to_cover(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: type[Path]) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", classmethod(none))
+    assert Path.cwd() / ".ki" in list(private_folders({}))

@@ -95,7 +95,7 @@ class TorchSets:
         self._non_leaf = non_leaf
         self._gradients = bind_gradients()
         self._buffers: dict[tuple[int, str], Buffer] = {}
-        self._versions: dict[tuple[int, str], int] = {}
+        self._versions: dict[tuple[int, str], tuple[Any, int]] = {}  # as they were left
         self._draw = draw_unit
         self.sets: Sequence[Set] = [
             self._load(case, device, one, upstream[at] if at < len(upstream) else None)
@@ -121,8 +121,10 @@ class TorchSets:
             marked |= {f"{name} of inputs": one.plain[name] for name in per_call}
         step = LEAST_STEP + int(self._draw() * STEPS)
         for name, tensor in marked.items():
-            before = self._versions.get((index, name), 0)
-            self._versions[index, name] = torch.raise_version(tensor, before + step)
+            held, left = self._versions.get((index, name), (None, 0))
+            # A tensor that took another's place has a count of its own.
+            before = left if held is tensor else torch.version(tensor)
+            self._versions[index, name] = tensor, torch.raise_version(tensor, before + step)
 
     def drop_gradients(self, index: int) -> None:
         """See ``Sets``; buffers of ours go as well."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import site
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +48,8 @@ def make_view(hidden: Iterable[Path], readable: Iterable[Path]) -> View:
 
 def private_folders(environ: Mapping[str, str] = os.environ) -> Iterator[Path]:
     """Where a user keeps secrets, and where runners may: home, user's data, a clone's own."""
-    yield Path.home()
+    with suppress(RuntimeError):  # a user without a home has nothing there
+        yield Path.home()
     if environ.get("XDG_DATA_HOME"):
         yield Path(environ["XDG_DATA_HOME"]) / "kernelindex"
     if environ.get("KI_RUNNERS"):
