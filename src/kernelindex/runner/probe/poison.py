@@ -22,7 +22,8 @@ _SMALL_BLOCKS = 48
 _SMALL_BYTES = 1 << 20
 _LARGEST_BYTES = 8 << 30
 _LARGEST_HEAP_BYTES = 30 << 20
-_SLACK = 256
+_SLACK = 256  # an aligned allocation asks for a little more than its size
+_BLOCKS, _MOST_BLOCKS = 2, 64  # where the heap says nothing of itself, and where it does
 _PARTS = (2, 4, 8)
 
 
@@ -58,11 +59,12 @@ def poisoned_heap(sizes: list[int]) -> Iterator[None]:
     allocations take. A first block of each size, freed, makes glibc take the next from its
     heap (its threshold follows what is freed, up to 32 MiB); larger ones are left out.
     """
-    fitting = [size + _SLACK for size in sizes if 0 < size <= _LARGEST_HEAP_BYTES]
+    wanted = {size for size in sizes if 0 < size <= _LARGEST_HEAP_BYTES}
+    fitting = sorted(wanted | {size + _SLACK for size in wanted}, reverse=True)
     heap = _Heap()
     for size in fitting:
         heap.free(heap.malloc(size))
-    blocks = [heap.filled(size) for size in fitting for _ in range(2)]
+    blocks = [block for size in fitting for block in heap.filled(size)]
     guard = heap.malloc(max(fitting, default=_SLACK))
     for block in reversed(blocks):
         heap.free(block)
@@ -70,6 +72,26 @@ def poisoned_heap(sizes: list[int]) -> Iterator[None]:
         yield
     finally:
         heap.free(guard)
+
+
+class _Mallinfo(ctypes.Structure):
+    """``struct mallinfo2`` of glibc 2.33 and newer."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        )
+    ]
 
 
 class _Heap:
@@ -82,10 +104,28 @@ class _Heap:
         self.free.restype, self.free.argtypes = None, [ctypes.c_void_p]
         self._memset.restype = ctypes.c_void_p
         self._memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+        self._info = getattr(library, "mallinfo2", None)
+        if self._info is not None:
+            self._info.restype, self._info.argtypes = _Mallinfo, []
 
-    def filled(self, size: int) -> int | None:
-        """A block full of the poison byte, or None where there is no memory."""
-        block: int | None = self.malloc(size)
-        if block:
+    def filled(self, size: int) -> Iterator[int]:
+        """Blocks full of the poison byte: every free one that fits, and one from the heap's end.
+
+        Were some left, what fits best could be one of them: freed blocks join their neighbours.
+        """
+        for _ in range(_MOST_BLOCKS if self._info is not None else _BLOCKS):
+            end = self._end()
+            block: int | None = self.malloc(size)
+            if not block:
+                return
             self._memset(block, POISON_BYTE, size)
-        return block
+            yield block
+            if self._info is not None and self._end() != end:
+                return
+
+    def _end(self) -> tuple[int, ...] | None:
+        """What changes where a block is no free one of the heap's; None where nobody says."""
+        if self._info is None:
+            return None
+        info = self._info()
+        return info.arena, info.keepcost, info.hblks
