@@ -88,6 +88,11 @@ class Compiler:
         self.launchers.append(src.name)
 
 
+def look_up(kernel: Any, grid: tuple[int, ...], *args: Any, **options: Any) -> None:
+    """A launch that ends where its kernel is found; nothing is kept for the next one."""
+    kernel.warmup(*args, grid=grid, **options)
+
+
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Driver:
     """Kernels as a new process has them, two processors, nothing prepared; no launch runs."""
@@ -98,9 +103,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(compilation, "_tried", set())
     for module in (compilation, passes):
         monkeypatch.setattr(module, "plan_on", lambda shape, _: plan_for(shape, fake.capability))
-    monkeypatch.setattr(
-        KernelInterface, "__getitem__", lambda k, grid: partial(k.warmup, grid=grid)
-    )
+    monkeypatch.setattr(KernelInterface, "__getitem__", lambda k, grid: partial(look_up, k, grid))
     for kernel in KERNELS:
         monkeypatch.setattr(kernel, "device_caches", defaultdict(kernel.create_binder))
         monkeypatch.setattr(kernel, "compile", None, raising=False)  # restored afterwards

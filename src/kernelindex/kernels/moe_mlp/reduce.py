@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import triton
 import triton.language as tl
 
+from .shape import power_of_2
 from .start import start
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ def reduce_rows(
         routing.layout.rows,
         hidden,
         top_k,
-        max(2, triton.next_power_of_2(top_k)),
+        max(2, power_of_2(top_k)),
         min(2048, hidden & -hidden),
         parts,
-        max(1, triton.next_power_of_2(parts)),
+        power_of_2(parts),
         num_warps=8,
     )

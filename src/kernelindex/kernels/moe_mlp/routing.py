@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-import triton
 
 from .routing_kernels import count_kernel, place_kernel, route_kernel
+from .shape import power_of_2
 from .start import start
 
 if TYPE_CHECKING:
@@ -34,9 +34,15 @@ class Layout:
     experts: int
 
     @property
+    def parts(self) -> tuple[int, ...]:
+        """int32 elements of each part of the index buffer, in the order of `Routing`."""
+        t = self.tiles
+        return _up16(self.rows), _up16(self.slots), 6 * t + 16, t, 2 * self.experts
+
+    @property
     def index_size(self) -> int:
         """int32 elements of the index buffer."""
-        return _up16(self.rows) + _up16(self.slots) + 7 * self.tiles + 16 + 2 * self.experts
+        return sum(self.parts)
 
 
 def plan_layout(shape: Shape, block_rows: int, align: int) -> Layout:
@@ -74,12 +80,8 @@ class Routing:
 
 def view_routing(layout: Layout, index: torch.Tensor, row_weight: torch.Tensor) -> Routing:
     """Names the parts of an index buffer that `route` filled."""
-    a = _up16(layout.rows)
-    b = a + _up16(layout.slots)
-    c = b + 6 * layout.tiles + 16
-    d = c + layout.tiles
-    parts = (index[:a], index[a:b], index[b:c], index[c:d], index[d:])
-    return Routing(layout, index, *parts, row_weight)
+    token, slot_row, tiles, done, bounds = torch.split_with_sizes(index, layout.parts)
+    return Routing(layout, index, token, slot_row, tiles, done, bounds, row_weight)
 
 
 def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout) -> Routing:
@@ -89,7 +91,7 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
     row_weight = torch.empty(layout.rows, dtype=torch.float32, device=device)
     routing = view_routing(layout, index, row_weight)
     top_k = top_k_index.shape[1]
-    padded = max(16, triton.next_power_of_2(layout.experts))
+    padded = max(16, power_of_2(layout.experts))
     step = max(16, 8192 // padded)
     outputs = (
         routing.row_token,
@@ -106,8 +108,8 @@ def route(top_k_index: torch.Tensor, top_k_weights: torch.Tensor, layout: Layout
             top_k_index, top_k_weights, *outputs, *axes, *one_block, num_warps=8
         )
         return routing
-    chunk = max(step, triton.next_power_of_2(triton.cdiv(layout.slots, 128)))
-    chunks = triton.cdiv(layout.slots, chunk)
+    chunk = max(step, power_of_2(-(-layout.slots // 128)))
+    chunks = -(-layout.slots // chunk)
     ranks = _up16(layout.slots)  # an address that is no multiple of 16 is compiled for again
     scratch = torch.empty(ranks + chunks * padded, dtype=torch.int32, device=device)
     rank, count = scratch[:ranks], scratch[ranks:]

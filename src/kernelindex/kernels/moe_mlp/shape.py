@@ -54,6 +54,11 @@ class Shape:
         )
 
 
+def power_of_2(n: int) -> int:
+    """The least power of 2 that is no less than n."""
+    return 1 << max(0, n - 1).bit_length()
+
+
 def read_shape(
     x: torch.Tensor,
     gate_up_proj: torch.Tensor,
