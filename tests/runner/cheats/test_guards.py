@@ -7,8 +7,10 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the fixtures are torch functions")
 
 from kernelindex.runner.cheats.catalogue import FIXTURES, Entry, entries_on  # noqa: E402
-from kernelindex.runner.probe.guards import Guards  # noqa: E402
+from kernelindex.runner.probe.guards import Guards, leftovers  # noqa: E402
 from kernelindex.runner.probe.guards.identities import Identities  # noqa: E402
 from kernelindex.runner.probe.guards.leftovers import (  # noqa: E402
     known_threads,
@@ -36,6 +38,7 @@ PATCHED = (
     (torch.cuda, "synchronize"),
     (torch.cuda.Event, "elapsed_time"),
 )
+CLOCKS = ("clock_gettime_ns", "process_time_ns", "thread_time_ns")
 SMALL = {"tokens": 64, "hidden": 128}
 JOINS = 10
 GUARDED = [one for one in entries_on("cpu") if one.caught_by == "guards"]
@@ -131,24 +134,52 @@ def test_identities_see_a_replaced_builtin(monkeypatch: pytest.MonkeyPatch) -> N
     assert seen.changed() == ["builtins.sum"]
 
 
-def test_a_thread_that_computes_is_late_and_one_that_sleeps_is_not() -> None:
-    known = known_threads()
-    end = threading.Event()
-    sleeper = threading.Thread(target=end.wait)
-    sleeper.start()
-    assert watch_after_return(1_000_000, known) is None
-    until = time.perf_counter() + 0.5
+@contextmanager
+def thread(target: Callable[[], object], name: str, end: threading.Event) -> Iterator[int]:
+    """A thread at work, by its native id, until ``end`` is set for it."""
+    made = threading.Thread(target=target, name=name)
+    made.start()
+    try:
+        assert made.native_id is not None
+        yield made.native_id
+    finally:
+        end.set()
+        made.join()
+
+
+def spent_by(native_id: int) -> int:
+    """CPU time of a thread, ns, by the clock that the guards read."""
+    return time.clock_gettime_ns((~native_id << 3) | 6)
+
+
+def test_a_thread_that_sleeps_is_not_late() -> None:
+    known, end = known_threads(), threading.Event()
+    with thread(end.wait, "sleeper", end) as sleeper:
+        before = -1
+        while spent_by(sleeper) != before:  # until it has come to rest
+            before = spent_by(sleeper)
+            time.sleep(0.01)
+        assert watch_after_return(1_000_000, known) is None
+
+
+def test_a_thread_that_computes_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, end = known_threads(), threading.Event()
 
     def compute() -> None:
-        while time.perf_counter() < until and not end.is_set():
+        while not end.is_set():
             pass
 
-    worker = threading.Thread(target=compute, name="late")
-    worker.start()
-    late = watch_after_return(1_000_000, known)
-    end.set()
-    worker.join()
-    sleeper.join()
+    with thread(compute, "late", end) as computing:
+
+        def sleep(_seconds: float) -> None:
+            """Until it has had its share of a processor, which a busy machine gives it late."""
+            wanted = spent_by(computing) + 3_000_000
+            while spent_by(computing) < wanted:
+                time.sleep(0.001)
+
+        clocks = {name: getattr(time, name) for name in CLOCKS}
+        monkeypatch.setattr(leftovers, "time", SimpleNamespace(sleep=sleep, **clocks))
+        late = watch_after_return(1_000_000, known)
     assert late is not None
     assert late.who == "Python thread 'late'"
     assert late.cpu_ns > 2_000_000
