@@ -47,7 +47,7 @@ test-fast: dev ## the fast suite, under a minute
 
 test-slow: dev ## the second stage: PostgreSQL, browser, fuzzing and crash tests
 	@sh scripts/packages.sh postgresql chromium libatomic1 fonts-liberation
-	@$(BIN)/python -m pytest -n 2 -m "slow or postgresql or browser" $(if $(COVERAGE),$(COVERAGE) --cov-append)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or postgresql or browser" $(if $(COVERAGE),$(COVERAGE) --cov-append)
 
 check: dev ## format, lint, types, import contract, size budget, coverage ratchet
 	@$(BIN)/ruff format --check .

@@ -294,7 +294,7 @@ def interpreted() -> dict[str, dict]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=900,
         env=os.environ | {"PYTHONPATH": paths},
     )
     assert done.returncode == 0, done.stderr[-2000:]

@@ -39,6 +39,7 @@ def test_a_torn_line_of_the_worker_is_told_with_its_likely_reason(
         f" (out / {batch_files.JOURNAL!r}).write_text({torn + chr(10)!r})"
     )
     monkeypatch.setattr(running, "WORKER", "torn_worker")
+    monkeypatch.setattr(running, "POLL_SECONDS", 0.01)
     monkeypatch.setattr(running.kernelindex, "__file__", str(tmp_path / "kernelindex" / "x.py"))
     with pytest.raises(WorkerError, match=r"middle of a line of .*: make room there") as found:
         run_here(make_plan(), folder)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 np = pytest.importorskip("numpy", reason="the host's trusted work is numpy's")
 
+from kernelindex.runner.calibration import host_checks  # noqa: E402
 from kernelindex.runner.calibration.anchor import matmul  # noqa: E402
 from kernelindex.runner.calibration.selfcheck import SelfCheck, check_session  # noqa: E402
 from kernelindex.runner.calibration.sentinels import (  # noqa: E402
@@ -55,6 +59,17 @@ def test_selfcheck_of_a_host_has_every_proof() -> None:
     assert by_name["clock"].passed
     assert by_name["flush"].numbers["cold_ns"] > by_name["flush"].numbers["hot_ns"]
     assert set(found.values) == {"empty_call_ns", "copy_cold_ns", "copy_hot_ns", "matmul_gflops"}
+
+
+@pytest.mark.parametrize(("last_ns", "passed"), [(3_001_000.0, True), (3_600_000.0, False)])
+def test_a_clock_is_proved_by_the_one_spin_that_nobody_disturbed(
+    last_ns: float, passed: bool
+) -> None:
+    times = iter([7_000_000.0] * 40 + [last_ns] * 100)
+    timer: Any = SimpleNamespace(take=lambda *_, **__: SimpleNamespace(samples_ns=[next(times)]))
+    found = SelfCheck("cpu", 10.0)
+    host_checks._check_clock(found, timer)
+    assert [(one.name, one.passed) for one in found.checks] == [("clock", passed)]
 
 
 def test_one_failed_proof_fails_all() -> None:

@@ -38,6 +38,12 @@ def test_an_entry_alone_shares_its_point_with_its_twin_only() -> None:
     assert max(len(one.candidates) for one in points.values()) <= 2 * CHEATS_A_POINT
 
 
+def test_who_is_honest_in_one_call_a_round_is_not_spared_by_chance() -> None:
+    rules = plan_catalogue(entries_on("cpu"), "cpu").plan.rules
+    assert rules.checks_per_generation == rules.rounds  # so one call of every round is judged
+    assert rules.min_samples**-rules.rounds <= 1e-6
+
+
 def test_the_plan_is_one_that_the_worker_reads() -> None:
     plan = plan_catalogue(entries_on("cuda:0"), "cuda:0").plan
     assert parse_plan(plan_to_json(plan)) == plan

@@ -11,6 +11,7 @@ from kernelindex.runner.plan import Candidate, Plan, Point
 if TYPE_CHECKING:
     from pathlib import Path
 
+WITHOUT_RAY = "Ray is not installed: fleets are not tested"
 WORKER = """
 import json, os, pathlib, sys, time
 plan = json.loads(pathlib.Path(sys.argv[1]).read_text())

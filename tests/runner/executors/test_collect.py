@@ -14,14 +14,12 @@ import pytest
 from kernelindex.runner.executors import Failed, Finished, run_fleet
 from kernelindex.runner.executors.ray_cluster import FleetError, collect
 from kernelindex.runner.executors.work import pack_tree
-from tests.runner.executors.stub import stub_task
+from tests.runner.executors.stub import WITHOUT_RAY, stub_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kernelindex.runner.executors import Outcome, Task
-
-pytest.importorskip("ray", reason="Ray is not installed: fleets are not tested")
 
 
 class Brought:
@@ -127,13 +125,14 @@ def test_a_refused_archive_is_a_failed_task(tmp_path: Path) -> None:
 
 
 def test_only_what_the_task_raised_is_its_failure(tmp_path: Path) -> None:
-    from ray.exceptions import RayTaskError
-
+    exceptions = pytest.importorskip("ray.exceptions", reason=WITHOUT_RAY)
     task = stub_task(1, tmp_path / "log")
     assert collect(task, broken(RuntimeError("no device")), tmp_path) == Failed(
         task="batch-1", text="RuntimeError: no device"
     )
-    own = RayTaskError("perform", "traceback", OSError(28, "full there")).as_instanceof_cause()
+    own = exceptions.RayTaskError(
+        "perform", "traceback", OSError(28, "full there")
+    ).as_instanceof_cause()
     assert isinstance(own, OSError)
     assert isinstance(collect(task, broken(own), tmp_path), Failed)
     for error in (ConnectionError("the data channel is closed"), OSError(28, "full here")):

@@ -22,7 +22,7 @@ def test_the_tiled_product_and_its_gradients_are_right() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert run.returncode == 0, run.stderr[-2000:]

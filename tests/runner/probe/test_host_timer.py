@@ -78,7 +78,7 @@ def test_no_collection_of_garbage_from_the_first_sample_to_the_last() -> None:
     def call() -> None:
         seen.append(gc.isenabled())
         gc.enable()  # a candidate that wants collections between its calls
-        gc.collect()  # none is due before it has returned
+        gc.collect(0)  # none is due before it has returned
         gc.callbacks.append(lambda phase, _: collected.append(phase))
 
     def allocate(*_: object) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelindex.runner.batch_files import digest
 from kernelindex.runner.sandbox import FEATURES, Isolation, Limits, build_command, find_isolation
 from kernelindex.runner.sandbox.enter import bubblewrap_command
 from kernelindex.runner.sandbox.trying import candidates, try_isolation
@@ -15,9 +16,10 @@ LOOK = """
 import json, os, sys
 from pathlib import Path
 found = {"pid": os.getpid(), "processes": len([p for p in os.listdir("/proc") if p.isdigit()])}
-for name, path in (("own", sys.argv[1]), ("other", sys.argv[2]), ("shared", "/dev/shm")):
+shared = Path(sys.argv[4])
+for name, path in (("own", sys.argv[1]), ("other", sys.argv[2]), ("shared", shared.parent)):
     try:
-        Path(path, "file").write_text("x")
+        Path(path, shared.name if name == "shared" else "file").write_text("x")
         found[name] = True
     except OSError:
         found[name] = False
@@ -35,6 +37,11 @@ print(json.dumps(found))
 """
 
 
+def shared(tmp_path: Path) -> Path:
+    """A file that every process of the machine sees, of no other test beside this one."""
+    return Path("/dev/shm", f"kernelindex-{digest(bytes(tmp_path))[-16:]}")
+
+
 def usable(kind: str) -> Isolation:
     for one in candidates([kind]):
         if len(one.features) == 3 and try_isolation(one) == FEATURES:
@@ -50,7 +57,7 @@ def enclosed(
     (tmp_path / "hidden" / "shown" / "module.py").write_text("")
     (tmp_path / "hidden" / "shown" / "keys" / "key.pem").write_text("key")
     (tmp_path / "hidden" / "secret").write_text("seed")
-    paths = [str(tmp_path / name) for name in ("own", "other", "hidden")]
+    paths = [*(str(tmp_path / name) for name in ("own", "other", "hidden")), str(shared(tmp_path))]
     command = build_command(
         isolation,
         [sys.executable, "-c", code, *paths],
@@ -84,14 +91,15 @@ def test_only_its_own_folder_can_be_written_and_the_secret_is_gone(tmp_path, kin
     # Of capabilities at most those that read files: never one that mounts or traces.
     assert found["capabilities"] & ~0b110 == 0
     assert (tmp_path / "own" / "file").read_text() == "x"
-    assert not Path("/dev/shm/file").exists()
+    assert not shared(tmp_path).exists()
 
 
 @pytest.mark.slow
 def test_limits_alone_cut_nothing_off_and_give_no_privileges(tmp_path) -> None:
     found = json.loads(enclosed(Isolation(kind="limits"), tmp_path).stdout)
-    Path("/dev/shm/file").unlink(missing_ok=True)
+    shared(tmp_path).unlink()
 
+    assert found["shared"] is True
     assert found["other"] is True
     assert found["secret"] is True
     assert found["new_privileges"] == "1"

@@ -13,7 +13,7 @@ from tests.runner.recording.factories import make_batch, make_samples
 if TYPE_CHECKING:
     from pathlib import Path
 
-SIZE = StudySize(rows=2_000, percent=30, copies=3, interface="numpy")
+SIZE = StudySize(rows=2_000, percent=100, copies=3, interface="numpy")
 
 
 def study(folder: Path, *, more: float, noise: float) -> Path:
@@ -29,18 +29,18 @@ def study(folder: Path, *, more: float, noise: float) -> Path:
 
 
 def test_every_pair_is_judged_once(tmp_path: Path) -> None:
-    (result,) = read_study(study(tmp_path / "b", more=1.3, noise=0.002))
-    assert result.percent == 30
+    (result,) = read_study(study(tmp_path / "b", more=2.0, noise=0.002))
+    assert result.percent == 100
     assert (result.same.pairs, result.different.pairs) == (6, 9)
     assert len(result.same.ratios) == 6
     assert result.median_ns == pytest.approx(200_000.0, rel=0.01)
 
 
 def test_more_work_is_slower_and_equal_code_is_not(tmp_path: Path) -> None:
-    (result,) = read_study(study(tmp_path / "b", more=1.3, noise=0.002))
+    (result,) = read_study(study(tmp_path / "b", more=2.0, noise=0.002))
     assert result.different.verdicts == {"FASTER": 9}
     assert result.same.decisive == 0
-    assert all(ratio == pytest.approx(1 / 1.3, rel=0.01) for ratio in result.different.ratios)
+    assert all(ratio == pytest.approx(0.5, rel=0.01) for ratio in result.different.ratios)
 
 
 def test_noise_makes_pairs_unclear_rather_than_wrong(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_noise_makes_pairs_unclear_rather_than_wrong(tmp_path: Path) -> None:
 
 
 def test_a_candidate_that_failed_is_left_out(tmp_path: Path) -> None:
-    folder = study(tmp_path / "b", more=1.3, noise=0.002)
+    folder = study(tmp_path / "b", more=2.0, noise=0.002)
     first = batch_files.series_files(folder)[0]
     batch_files.write_json(first, {**batch_files.read_json(first), "status": "timeout"})
     (result,) = read_study(folder)
@@ -60,7 +60,7 @@ def test_a_candidate_that_failed_is_left_out(tmp_path: Path) -> None:
 
 def test_the_plan_has_as_many_copies_of_each_and_their_extra_rows() -> None:
     (point,) = study_plan((SIZE,), runner="r", number=3, device="cpu").points
-    assert point.axes == {"rows": 2_000, "extra": 600, "columns": 1024}
+    assert point.axes == {"rows": 2_000, "extra": 2_000, "columns": 1024}
     entries = [one.entry.rsplit(":")[1] for one in point.candidates]
-    assert sorted(entries) == ["numpy_less_30"] * 3 + ["numpy_more_30"] * 3
+    assert sorted(entries) == ["numpy_less_100"] * 3 + ["numpy_more_100"] * 3
     assert SIZE.nbytes == 2_000 * 1024 * 8

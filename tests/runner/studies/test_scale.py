@@ -8,18 +8,18 @@ import pytest
 from kernelindex.runner.operations.study_scale import candidates
 
 
-@pytest.mark.parametrize("name", ["numpy_less_30", "numpy_more_30"])
+@pytest.mark.parametrize("name", ["numpy_less_100", "numpy_more_100"])
 def test_numpy_kernels_scale_the_rows_asked_for(name: str) -> None:
-    x = np.arange(130 * 4, dtype=np.float32).reshape(130, 4)
+    x = np.arange(200 * 4, dtype=np.float32).reshape(200, 4)
     y = getattr(candidates, name)(x)
     assert y.dtype == np.float32
     np.testing.assert_array_equal(y, 2 * x[:100])
 
 
 def test_only_the_one_with_more_work_holds_the_extra_rows() -> None:
-    x = np.ones((130, 4), dtype=np.float32)
-    assert candidates.numpy_less_30(x).base is None
-    assert candidates.numpy_more_30(x).base.shape == (130, 4)
+    x = np.ones((200, 4), dtype=np.float32)
+    assert candidates.numpy_less_100(x).base is None
+    assert candidates.numpy_more_100(x).base.shape == (200, 4)
 
 
 @pytest.mark.parametrize(("percent", "rows"), [(3, 2_000), (8, 700), (3, 200_000)])

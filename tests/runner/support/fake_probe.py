@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import fcntl
 import json
 import os
 import socket
@@ -68,7 +69,7 @@ class Fake:
         begun = time.perf_counter_ns()
         times = [self._timed() for _ in range(request["calls"])]
         if self.behaviour == "lying":
-            times = [one * 50 for one in times]
+            times = [one * 5000 for one in times]  # more than a reply is ever late
         return {
             "samples_ns": times,
             "cycles": None,
@@ -194,13 +195,15 @@ class Fake:
                 file.write(b"x" * (1 << 20))
 
     def _claim_memory(self) -> None:
-        """Two of these do not fit: the first to make the file has all the memory."""
-        path = Path(os.environ["OMP_FAKE_MEMORY"])
-        holder = path.read_text().split() if path.exists() else []
-        alive = [one for one in holder if Path(f"/proc/{one}").exists()]
-        if alive and alive != [str(os.getpid())]:
-            raise Refusal("resource_exceeded", "memory_exhausted", "no memory left")
-        path.write_text(str(os.getpid()))
+        """Two of these do not fit: the first to lock the file has all the memory."""
+        with Path(os.environ["OMP_FAKE_MEMORY"]).open("a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            alive = [one for one in file.read().split() if Path(f"/proc/{one}").exists()]
+            if alive and alive != [str(os.getpid())]:
+                raise Refusal("resource_exceeded", "memory_exhausted", "no memory left")
+            file.truncate(0)
+            file.write(str(os.getpid()))
 
     def handlers(self):
         names = (

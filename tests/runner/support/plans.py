@@ -24,7 +24,7 @@ QUICK = {
     "load": ("sustained",),
     "burst_samples": 2,
     "burst_idle_seconds": 0.0,
-    "command_timeout_seconds": 5.0,
+    "command_timeout_seconds": 60.0,
     "checks_per_generation": 1,
     "pad_bytes": 100,
 }
@@ -35,7 +35,7 @@ def fake_programs() -> Programs:
     return Programs((*python, str(HERE / "fake_probe.py")), (*python, str(HERE / "fake_judge.py")))
 
 
-def make_plan(*behaviours: str, passes=("forward",), points=1, budget=120.0, **rules) -> Plan:
+def make_plan(*behaviours: str, passes=("forward",), points=1, budget=900.0, **rules) -> Plan:
     candidates = tuple(
         Candidate(id=one, entry=f"support:{one}", passes=tuple(passes)) for one in behaviours
     )

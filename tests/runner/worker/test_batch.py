@@ -1,9 +1,11 @@
 """Whole batches over small fake programs: what candidates do, a batch survives."""
 
+import json
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,10 @@ from tests.runner.support.plans import make_plan, open_plan, run_plan
 
 pytestmark = pytest.mark.slow
 
-ONE = {"generations": 1, "max_generations": 1, "command_timeout_seconds": 2.0}
+# Nothing waits for this long but who hangs: how soon an interpreter starts is no part of a test.
+ONE = {"generations": 1, "max_generations": 1, "command_timeout_seconds": 60.0}
+# A process has twice that to start and to make its first call.
+IMPATIENT = {**ONE, "command_timeout_seconds": 5.0}
 
 
 def statuses(batch) -> dict[str, tuple[str, str]]:
@@ -29,8 +34,8 @@ def events(folder: Path, name: str) -> list[dict]:
 
 def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None:
     plan = make_plan(
-        *("honest", "crash", "hang", "spin", "exit", "raise", "wrong", "wrong_later"),
-        *("flood", "forge", "drip", "lying", "print", "crash@measure/forward", "raise@load"),
+        *("honest", "crash", "exit", "raise", "wrong", "wrong_later", "flood", "forge", "lying"),
+        *("print", "crash@measure/forward", "raise@load"),
         **ONE,
     )
     status, batch = run_plan(plan, tmp_path / "out")
@@ -41,9 +46,6 @@ def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None
         "print": ("passed", ""),
         "crash": ("runtime_error", "crashed"),
         "crash@measure/forward": ("runtime_error", "crashed"),
-        "hang": ("timeout", "hung"),
-        "spin": ("timeout", "hung"),
-        "drip": ("timeout", "hung"),
         "exit": ("runtime_error", "exited"),
         "raise": ("runtime_error", "RuntimeError"),
         "raise@load": ("runtime_error", "RuntimeError"),
@@ -57,6 +59,13 @@ def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None
         one for one in events(tmp_path / "out", "process_ended") if "print" in one["name"]
     )
     assert printed["output_discarded"] > 6 << 20
+
+
+def test_who_does_not_answer_in_time_leaves_the_batch_complete(tmp_path) -> None:
+    status, batch = run_plan(make_plan("hang", "spin", "drip", **IMPATIENT), tmp_path / "out")
+
+    assert status == "complete"
+    assert statuses(batch) == dict.fromkeys(("hang", "spin", "drip"), ("timeout", "hung"))
 
 
 def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
@@ -98,7 +107,7 @@ def test_the_folder_is_whole_and_its_chain_holds(tmp_path) -> None:
 
 
 def test_eating_memory_ends_one_candidate_only(tmp_path) -> None:
-    plan = make_plan("memory", "honest", **{**ONE, "command_timeout_seconds": 20.0})
+    plan = make_plan("memory", "honest", **ONE)
     limited = replace(plan.points[0], limits=Limits(memory_bytes=400 << 20))
     batch = open_plan(replace(plan, points=(limited,)), tmp_path / "out")
     batch.run()
@@ -137,23 +146,15 @@ def test_daemons_are_killed_and_counted(tmp_path) -> None:
     ended = [one for one in events(tmp_path / "out", "process_ended") if "daemon" in one["name"]]
 
     assert ended[0]["leftovers_killed"] >= 1
-    assert "sleep 977" not in [_command(pid) for pid in _numbers()]
+    assert _running_in(tmp_path) == []
 
 
 def _numbers() -> list[str]:
     return [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
-def _command(pid: str) -> str:
-    try:
-        return Path("/proc", pid, "cmdline").read_text().replace("\0", " ").strip()
-    except OSError:
-        return ""
-
-
 def test_work_hidden_from_the_timer_shows_in_the_workers_clock(tmp_path) -> None:
-    rules = {**ONE, "command_timeout_seconds": 20.0}
-    _, batch = run_plan(make_plan("hidden_work", "honest", **rules), tmp_path / "out")
+    _, batch = run_plan(make_plan("hidden_work", "honest", **ONE), tmp_path / "out")
 
     assert statuses(batch)["hidden_work"] == ("suspected_reward_hack", "slope_disagrees")
     assert statuses(batch)["honest"][0] == "passed"
@@ -238,14 +239,26 @@ def _start(tmp_path: Path, plan) -> subprocess.Popen:
     return subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL)
 
 
-def _wait_for(path: Path, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists() and process.poll() is None and time.monotonic() < deadline:
+def _wait_until(true: Callable[[], bool], process: subprocess.Popen | None = None) -> None:
+    """Until ``true``, which takes moments; fails once ``process`` has ended or after minutes."""
+    deadline = time.monotonic() + 300
+    while not true():
+        assert process is None or process.poll() is None, "it ended before"
+        assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.02)
-    assert path.exists()
 
 
-def _children_of(folder: Path) -> list[str]:
+def _has_begun(folder: Path, generation: int) -> bool:
+    """Whether a worker at work has started this generation, and a process of it."""
+    path = folder / batch_files.JOURNAL
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []  # the last may be torn
+    written = [json.loads(line) for line in lines]
+    started = [one.get("generation") == generation for one in written]
+    after = written[started.index(True) :] if True in started else []
+    return any(one["event"] == "process_started" for one in after)
+
+
+def _running_in(folder: Path) -> list[str]:
     return [pid for pid in _numbers() if str(folder) in _where(pid)]
 
 
@@ -260,12 +273,10 @@ def test_after_sigkill_nothing_is_left_and_nothing_is_measured_twice(tmp_path) -
     folder, plan = tmp_path / "out", make_plan("honest", "slow")
     process = _start(tmp_path, plan)
     first = batch_files.generation_file(folder, 0, 0)
-    _wait_for(first, process)
-    time.sleep(1.0)
+    _wait_until(lambda: _has_begun(folder, 1), process)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    time.sleep(0.5)
-    assert _children_of(tmp_path) == []
+    _wait_until(lambda: _running_in(tmp_path) == [])
     kept = batch_files.digest(first.read_bytes())
     status, batch = run_plan(plan, folder)
 
@@ -281,11 +292,10 @@ def test_after_sigkill_nothing_is_left_and_nothing_is_measured_twice(tmp_path) -
 def test_sigterm_ends_it_in_order(tmp_path) -> None:
     folder = tmp_path / "out"
     process = _start(tmp_path, make_plan("honest", "slow"))
-    _wait_for(folder / batch_files.JOURNAL, process)
-    time.sleep(1.0)
+    _wait_until(lambda: _has_begun(folder, 0), process)
     process.send_signal(signal.SIGTERM)
 
-    assert process.wait(30) == 3
+    assert process.wait(300) == 3
     assert batch_files.read_json(folder / batch_files.OUTCOME)["status"] == "cut_short"
     assert events(folder, "cut_short")[0]["reason"] == "signal"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,9 @@ def test_a_torn_last_line_is_no_damage(tmp_path: Path) -> None:
     folder = begun(tmp_path / "out", finished=1)
     with (folder / batch_files.JOURNAL).open("ab") as file:
         file.write(b'{"line":6,"prev')
+    before = set(threading.enumerate())
     open_plan(PLAN, folder)
+    assert set(threading.enumerate()) <= before, "there is no process to watch yet"
     events = [one["event"] for one in batch_files.read_journal(folder)]
     assert events[5:] == ["torn_line_cut", "resumed"]
 

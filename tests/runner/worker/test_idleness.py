@@ -28,7 +28,7 @@ CHILDREN = """
 def work():
     for _ in range(6):
         if os.fork() == 0:
-            burn(0.05)
+            burn(0.03)
             os._exit(0)
         os.wait()
 """
@@ -41,7 +41,7 @@ ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 def work():
     if os.fork() == 0:
         for _ in range(6):
-            burn(0.05)
+            burn(0.03)
             if os.fork():
                 os._exit(0)
         os._exit(0)
@@ -61,7 +61,7 @@ for line in sys.stdin:
 
 @contextmanager
 def candidate(program: str) -> Iterator[Any]:
-    """A process that works for 0.3 s of CPU time in children whenever it is told to."""
+    """A process that works for 0.18 s of CPU time in children whenever it is told to."""
     command = [sys.executable, "-c", BURN + program + LOOP]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
@@ -82,17 +82,22 @@ def test_processes_that_ended_count(program: str) -> None:
         before = spent_below(process.pid)
         work(process)
         grown = spent_below(process.pid) - before
-    assert 0.2e9 < grown < 0.9e9
+    assert 0.12e9 < grown < 0.54e9
 
 
-def test_a_relay_between_turns_is_refused() -> None:
-    idleness, waited = Idleness(), time.monotonic()
+def test_a_relay_between_turns_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Others' turns take a second, however long the work takes here: only CPU time is measured.
+    seconds = iter((0, 1_000_000_000))
+    clocks = SimpleNamespace(
+        monotonic_ns=lambda: next(seconds), clock_gettime_ns=time.clock_gettime_ns
+    )
+    monkeypatch.setattr("kernelindex.runner.worker.idleness.time", clocks)
+    idleness = Idleness()
     with candidate(RELAY) as process:
         member: Any = SimpleNamespace(id="m", process=process)
         idleness.leave(member)
         work(process)
         idleness.enter(member)
-        assert time.monotonic() - waited < 5, "else a twentieth of the time is more than was spent"
         refused = idleness.verdict(member)
     assert refused is not None
     assert refused.code == "slows_next"

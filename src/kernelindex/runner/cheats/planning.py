@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CHEATS_A_POINT = 5
+PATIENCE_S = 30.0
+_ROUNDS = 6
 _AXES = {
     ("rms-norm", "cpu"): {"tokens": 256, "hidden": 512},
     ("rms-norm", "cuda"): {"tokens": 4096, "hidden": 4096},
@@ -42,8 +44,12 @@ class Planned:
     twins: dict[str, tuple[str, str]]
 
 
-def plan_catalogue(entries: Sequence[Entry], device: str, *, quick: bool = True) -> Planned:
+def plan_catalogue(
+    entries: Sequence[Entry], device: str, *, quick: bool = True, patience_s: float = PATIENCE_S
+) -> Planned:
     """One batch of the entries; a point holds a few cheats and every twin of theirs.
+
+    ``patience_s`` is how long a command may take: a dozen processes load torch at once.
 
     Entries of one operation and its passes are together, ``alone`` ones by themselves.
     ``cheats`` and ``twins`` map an entry's id to point and candidate.
@@ -71,8 +77,8 @@ def plan_catalogue(entries: Sequence[Entry], device: str, *, quick: bool = True)
         runner="cheats",
         device=device,
         purpose="study",
-        time_budget_seconds=3600.0,
-        rules=_rules(quick, device),
+        time_budget_seconds=7200.0,
+        rules=_rules(quick, device, patience_s),
         points=tuple(points),
     )
     return Planned(plan, cheats, twins)
@@ -116,14 +122,19 @@ def _floor_ns(entry: Entry, kind: str) -> dict[str, float]:
     return {"inference": 1e9 * nbytes / _LARGEST_BYTES_PER_S}
 
 
-def _rules(quick: bool, device: str) -> Rules:
-    """Enough to check, audit and time a few rounds; not enough for a record."""
+def _rules(quick: bool, device: str, patience_s: float) -> Rules:
+    """Enough to check, audit and time a few rounds; not enough for a record.
+
+    One call of each round is judged, drawn among 10 to 40: a cheat that is honest in one of them
+    is spared by all six draws once in a million runs at the most.
+    """
     return Rules(
         generations=1,
         max_generations=1,
-        rounds=2 if quick else 4,
+        rounds=_ROUNDS,
         round_seconds=0.03 if quick else 0.1,
-        max_samples=20,
+        min_samples=10,
+        max_samples=40,
         warmup_seconds=0.05,
         warmup_calls=5,
         switch_warmup_calls=2,
@@ -132,8 +143,8 @@ def _rules(quick: bool, device: str) -> Rules:
         # A flush of a host's large cache takes longer than all calls; floors are held cold.
         cache=("hot",) if device == "cpu" else ("cold",),
         load=("sustained",),
-        command_timeout_seconds=30.0,
-        checks_per_generation=2,
+        command_timeout_seconds=patience_s,
+        checks_per_generation=_ROUNDS,
         pad_bytes=1 << 20,
         gaps="worked",  # as records are measured
     )

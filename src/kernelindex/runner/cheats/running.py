@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import kernelindex
 from kernelindex.runner.batch_files import read_json, series_files
 from kernelindex.runner.cheats.catalogue import FIXTURES, Entry
-from kernelindex.runner.cheats.planning import Planned, plan_catalogue
+from kernelindex.runner.cheats.planning import PATIENCE_S, Planned, plan_catalogue
 from kernelindex.runner.cheats.scoring import Outcome, Score, outcome_of, score
 from kernelindex.runner.plan import plan_to_json
 
@@ -24,9 +24,11 @@ _HARNESS_S = 300.0
 _SOURCE = Path(kernelindex.__file__).parent.parent
 
 
-def run_catalogue(entries: Sequence[Entry], device: str, out: Path) -> list[Score]:
+def run_catalogue(
+    entries: Sequence[Entry], device: str, out: Path, *, patience_s: float = PATIENCE_S
+) -> list[Score]:
     """Run ``python -m kernelindex.runner.worker`` over the entries in ``out``; their scores."""
-    planned = plan_catalogue(entries, device)
+    planned = plan_catalogue(entries, device, patience_s=patience_s)
     out.mkdir(parents=True, exist_ok=True)
     plan = out / "catalogue.json"
     plan.write_text(plan_to_json(planned.plan), encoding="utf-8")

@@ -22,7 +22,10 @@ _DISK_EVERY = 5
 
 
 class Watch:
-    """Memory (resident, with children) and disk of the processes in its care."""
+    """Memory (resident, with children) and disk of the processes in its care.
+
+    The thread starts with the first of them: a batch that is opened and never run leaves none.
+    """
 
     def __init__(self, memory_bytes: int | None = None, disk_bytes: int = 64 << 30) -> None:
         self.memory_bytes = memory_bytes or int(machine_memory_bytes() * _MEMORY_SHARE)
@@ -31,12 +34,14 @@ class Watch:
         adopt_orphans()
         self._others = process_table.adopted(process_table.read_table(), ())
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
 
     def add(self, process: Process) -> None:
         """Take a process into care."""
         self._processes.append(process)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, daemon=True)
+            self._thread.start()
 
     def remove(self, process: Process) -> None:
         """Let go of a stopped process."""
@@ -61,7 +66,8 @@ class Watch:
     def close(self) -> None:
         """Stop looking."""
         self._end.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def _run(self) -> None:
         turn = 0

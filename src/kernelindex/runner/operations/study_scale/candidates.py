@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["less_3", "less_8", "more_3", "more_8", "numpy_less_30", "numpy_more_30"]
+__all__ = ["less_3", "less_8", "more_3", "more_8", "numpy_less_100", "numpy_more_100"]
 
 
 def less_3(x: torch.Tensor) -> torch.Tensor:
@@ -34,14 +34,14 @@ def more_8(x: torch.Tensor) -> torch.Tensor:
     return (x * 2)[: _asked(x, 8)]
 
 
-def numpy_less_30(x: Any) -> Any:
-    """The rows asked for, of 30 % more, in numpy."""
-    return x[: _asked(x, 30)] * x.dtype.type(2)
+def numpy_less_100(x: Any) -> Any:
+    """The rows asked for, of twice as many, in numpy."""
+    return x[: _asked(x, 100)] * x.dtype.type(2)
 
 
-def numpy_more_30(x: Any) -> Any:
-    """30 % more bytes than ``numpy_less_30``."""
-    return (x * x.dtype.type(2))[: _asked(x, 30)]
+def numpy_more_100(x: Any) -> Any:
+    """Twice the bytes of ``numpy_less_100``."""
+    return (x * x.dtype.type(2))[: _asked(x, 100)]
 
 
 def _asked(x: Any, percent: int) -> int:
