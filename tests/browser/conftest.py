@@ -59,9 +59,7 @@ def served(database: str, cache: Path) -> Iterator[str]:
     The port is listened on from here on, so nobody else is given it, and a browser that asks
     before the server runs waits for it.
     """
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(database, cache=cache), log_level="warning")
-    )
+    server = uvicorn.Server(uvicorn.Config(create_app(database, cache=cache), log_level="warning"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
