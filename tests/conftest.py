@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -31,8 +32,22 @@ with contextlib.suppress(ImportError):  # the kernels' tests also run where hypo
     settings.register_profile(
         "same", deadline=None, derandomize=True, database=None, suppress_health_check=_slow
     )
-    settings.register_profile("explore", deadline=None, suppress_health_check=_slow)
+    settings.register_profile(
+        "explore", deadline=None, derandomize=False, suppress_health_check=_slow
+    )
     settings.load_profile("same")
+
+
+TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""What has colours drawn where no terminal is; some continuous integration states it."""
+SITE = ("KI_BASE_URL", "KI_RATE", "KI_SECRET_FILE")
+"""What an operator states of a site of their own."""
+
+
+def pytest_configure() -> None:
+    """Have every machine print and serve alike."""
+    for name in (*TERMINAL, *SITE):
+        os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session")
