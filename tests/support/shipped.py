@@ -6,12 +6,12 @@ from functools import cache
 
 from starlette.testclient import TestClient
 
-from kernelindex.catalog import Catalog, import_records
+from kernelindex.catalog import Catalog
 from kernelindex.catalog.rows import RunRow
 from kernelindex.site import create_app
 from kernelindex.sources import find_source
 from tests.support.folders import lasting_folder
-from tests.support.site import UNHURRIED
+from tests.support.site import UNHURRIED, import_as_read
 
 
 @cache
@@ -21,7 +21,7 @@ def shipped_url() -> str:
     with Catalog.create(url) as catalog:
         for slug in ("starter", "records"):
             source = find_source(slug)
-            import_records(catalog, *source.read())
+            import_as_read(catalog, source)
             source.correct(catalog)
     return url
 

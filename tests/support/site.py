@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from starlette.testclient import TestClient
@@ -11,7 +12,7 @@ from kernelindex.catalog import Catalog, import_records
 from kernelindex.resolve import ask_text
 from kernelindex.resolve.answer import Answer
 from kernelindex.site import create_app
-from kernelindex.sources import find_source
+from kernelindex.sources import SourceSpec, find_source
 from tests.support.folders import lasting_folder
 
 RECORD = (
@@ -19,6 +20,7 @@ RECORD = (
 )
 UNHURRIED = Rates(reads="1000000/minute", heavy="1000000/minute")
 """No test that shares an application is refused because others asked it before, or fast."""
+READ_AT = "2026-12-01T00:00:00Z"
 ORIGINAL = "01a0202b"
 """The id that the page this project was specified from had."""
 
@@ -26,8 +28,13 @@ ORIGINAL = "01a0202b"
 def import_starter(url: str) -> None:
     """Fill a catalog with the starter evidence."""
     with Catalog.create(url) as catalog:
-        snapshot, records = find_source("starter").read()
-        import_records(catalog, snapshot, records)
+        import_as_read(catalog, find_source("starter"))
+
+
+def import_as_read(catalog: Catalog, source: SourceSpec) -> None:
+    """Import what travels in the package as if read on one day: later, its runs are old."""
+    snapshot, records = source.read()
+    import_records(catalog, replace(snapshot, fetched_at=READ_AT), records)
 
 
 @cache
