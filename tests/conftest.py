@@ -48,6 +48,10 @@ def pytest_configure() -> None:
     """Have every machine print and serve alike."""
     for name in (*TERMINAL, *SITE):
         os.environ.pop(name, None)
+    with contextlib.suppress(ImportError):  # nor is there a catalog where only kernels are tried
+        from tests.support.compiled import share_compiled
+
+        share_compiled()
 
 
 @pytest.fixture(scope="session")
