@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import schemathesis
-from schemathesis.checks import load_all_checks
-from schemathesis.config import SchemathesisConfig
-from schemathesis.engine import events, from_schema
 
 from kernelindex.api import create_api
 from kernelindex.catalog import Catalog
@@ -40,6 +36,11 @@ class Below:
 
 def failures(app: Any) -> tuple[int, dict[str, str]]:
     """How many requests were sent, and each kind of failure with how to repeat it."""
+    import schemathesis  # here, since the fast stage reads this file too
+    from schemathesis.checks import load_all_checks
+    from schemathesis.config import SchemathesisConfig
+    from schemathesis.engine import events, from_schema
+
     load_all_checks()
     config = SchemathesisConfig.from_dict(CONFIG)
     schema = schemathesis.openapi.from_asgi(f"{BASE}/openapi.json", app, config=config)
