@@ -65,4 +65,4 @@ def served(database: str, cache: Path) -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = True
-        thread.join()
+        thread.join(timeout=60)
