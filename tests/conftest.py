@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -22,10 +23,35 @@ NO_SERVER = "PostgreSQL:"
 SHARED_REASON = "shared data not here"
 
 with contextlib.suppress(ImportError):  # the kernels' tests also run where hypothesis is absent
-    from hypothesis import settings
+    from hypothesis import HealthCheck, settings
 
-    settings.register_profile("no_deadline", deadline=None)
-    settings.load_profile("no_deadline")  # a busy machine is no failure
+    # Neither a busy machine nor an unlucky draw of one run in a hundred is a failure: examples
+    # follow from the test alone, and slow ones are none. New ones are looked for by
+    # ``pytest --hypothesis-profile=explore``.
+    _slow = (HealthCheck.too_slow,)
+    settings.register_profile(
+        "same", deadline=None, derandomize=True, database=None, suppress_health_check=_slow
+    )
+    settings.register_profile(
+        "explore", deadline=None, derandomize=False, suppress_health_check=_slow
+    )
+    settings.load_profile("same")
+
+
+TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""What has colours drawn where no terminal is; some continuous integration states it."""
+SITE = ("KI_BASE_URL", "KI_RATE", "KI_SECRET_FILE")
+"""What an operator states of a site of their own."""
+
+
+def pytest_configure() -> None:
+    """Have every machine print and serve alike."""
+    for name in (*TERMINAL, *SITE):
+        os.environ.pop(name, None)
+    with contextlib.suppress(ImportError):  # nor is there a catalog where only kernels are tried
+        from tests.support.compiled import share_compiled
+
+        share_compiled()
 
 
 @pytest.fixture(scope="session")

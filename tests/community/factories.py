@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import tempfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -22,6 +21,7 @@ from kernelindex.community import (
     submit_report,
 )
 from tests.catalog.factories import World, make_snapshot
+from tests.support.folders import lasting_folder
 
 RUN = "sha256:" + "a" * 64
 OTHER_RUN = "sha256:" + "b" * 64
@@ -144,8 +144,7 @@ def _two_digests() -> tuple[str, str]:
 @cache
 def _filled() -> Path:
     """One filled catalog to copy, made once in a process."""
-    folder = Path(tempfile.mkdtemp(prefix="ki-filled-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = lasting_folder("filled")
     with Catalog.create(f"sqlite:///{folder / 'ki.db'}") as database:
         fill(database)
     return folder / "ki.db"

@@ -49,12 +49,12 @@ def test_notes_are_written_while_an_import_reads(database: Catalog, clock: Clock
         world = World()
         yield world.row("a", 1000, where="1")
         begun.set()
-        assert written.wait(10)
+        assert written.wait(60)
         yield world.row("b", 2000, where="2")
 
     importer = threading.Thread(target=import_records, args=(database, make_snapshot(), rows()))
     importer.start()
-    assert begun.wait(10)
+    assert begun.wait(60)
     for number in range(5):
         send_note(database, clock, key, str(number))
     assert importer.is_alive()

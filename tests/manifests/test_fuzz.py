@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from functools import cache
 from typing import Literal
 
 import pytest
@@ -14,13 +15,6 @@ from kernelindex.manifests import API_VERSIONS, KINDS, _strict_json, canonical, 
 from tests.manifests.factories import full
 from tests.manifests.mutations import mutate_bytes, mutate_tree
 
-SEEDS = [
-    json.dumps(full(kind, version), ensure_ascii=False).encode()
-    for version in API_VERSIONS
-    for kind in KINDS
-]
-
-
 CODES = {"accepted", "manifest.invalid"} | {
     f"canonical.{code}"
     for code in (
@@ -28,6 +22,16 @@ CODES = {"accepted", "manifest.invalid"} | {
         "syntax", "tag", "too_deep", "too_large",
     )
 }  # fmt: skip
+
+
+@cache
+def seeds() -> list[bytes]:
+    """One sound manifest of each kind and version."""
+    return [
+        json.dumps(full(kind, version), ensure_ascii=False).encode()
+        for version in API_VERSIONS
+        for kind in KINDS
+    ]
 
 
 def outcome(text: bytes, form: Literal["json", "yaml"]) -> str:
@@ -47,7 +51,7 @@ def fuzz(count: int, seed: int) -> Counter[str]:
     generator = random.Random(seed)
     outcomes: Counter[str] = Counter()
     for index in range(count):
-        text = generator.choice(SEEDS)
+        text = generator.choice(seeds())
         if index % 2:
             text = json.dumps(mutate_tree(json.loads(text), generator)).encode()
         else:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import quote
 
@@ -16,8 +14,9 @@ from starlette.testclient import TestClient
 from kernelindex.catalog import Catalog, import_records
 from kernelindex.site import create_app
 from kernelindex.sources import find_source
+from tests.support.folders import lasting_folder
 from tests.support.html import Document
-from tests.support.site import client, import_starter, record_runs, starter
+from tests.support.site import UNHURRIED, client, import_starter, record_runs, starter
 
 BIDI = "\u202e"
 NAME = f'</title><script>alert("x")</script><img src=x onerror=1>{BIDI}gnp\u200b'
@@ -52,7 +51,7 @@ HOSTILE = {
 @cache
 def hostile_site() -> tuple[TestClient, str]:
     """A catalog with a copy of the record whose every name is hostile; and that run's digest."""
-    folder = Path(mkdtemp(prefix="ki-hostile-"))
+    folder = lasting_folder("hostile")
     url = f"sqlite:///{folder}/ki.db"
     import_starter(url)
     file = folder / "hostile.jsonl"
@@ -62,7 +61,7 @@ def hostile_site() -> tuple[TestClient, str]:
         import_records(catalog, *find_source("manifests").read(file))
     opened = Catalog.open(url)
     found = [row for row in opened.runs(limit=200).rows if "HOSTILE" in row.revision]
-    app = create_app(catalog=opened, cache=folder / "charts")
+    app = create_app(catalog=opened, cache=folder / "charts", rates=UNHURRIED)
     return TestClient(app, raise_server_exceptions=False), found[0].digest
 
 

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVER_USER = "postgres"
-START_S = 30.0
+START_S = 120.0
+TRIES = 3
+"""Somebody else may be given a free port before the server takes it."""
 OPTIONS = (
     "fsync=off",
     "synchronous_commit=off",
@@ -69,14 +71,18 @@ def start_server() -> Server | str:
         return "no server: PostgreSQL is not installed"
     if os.geteuid() == 0 and not _server_user_exists():
         return f"no server: running as root without the user {SERVER_USER} or the program runuser"
-    folder = Path(tempfile.mkdtemp(prefix="ki-postgres-"))
-    server = Server(port=_free_port(), folder=folder, binaries=binaries)
-    try:
-        _start(server)
-    except (OSError, subprocess.CalledProcessError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        return f"no server: {error}"
-    return server
+    said = ""
+    for _ in range(TRIES):
+        folder = Path(tempfile.mkdtemp(prefix="ki-postgres-"))
+        server = Server(port=_free_port(), folder=folder, binaries=binaries)
+        try:
+            _start(server)
+        except (OSError, subprocess.CalledProcessError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            said = f"no server: {error}"
+        else:
+            return server
+    return said
 
 
 def _start(server: Server) -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 
 from starlette.testclient import TestClient
 
-from kernelindex.catalog import Catalog, import_records
+from kernelindex.catalog import Catalog
 from kernelindex.catalog.rows import RunRow
 from kernelindex.site import create_app
 from kernelindex.sources import find_source
+from tests.support.folders import lasting_folder
+from tests.support.site import UNHURRIED, import_as_read
 
 
 @cache
 def shipped_url() -> str:
     """One catalog for all tests that only read."""
-    url = f"sqlite:///{Path(mkdtemp(prefix='ki-shipped-'))}/ki.db"
+    url = f"sqlite:///{lasting_folder('shipped')}/ki.db"
     with Catalog.create(url) as catalog:
         for slug in ("starter", "records"):
             source = find_source(slug)
-            import_records(catalog, *source.read())
+            import_as_read(catalog, source)
             source.correct(catalog)
     return url
 
@@ -34,7 +34,7 @@ def shipped() -> Catalog:
 @cache
 def client() -> TestClient:
     """A client that follows no redirect and lets failures become pages."""
-    app = create_app(catalog=shipped(), cache=Path(mkdtemp(prefix="ki-charts-")))
+    app = create_app(catalog=shipped(), cache=lasting_folder("charts"), rates=UNHURRIED)
     return TestClient(app, raise_server_exceptions=False, follow_redirects=False)
 
 

@@ -18,6 +18,8 @@ from kernelindex.catalog import Catalog
 from kernelindex.community import Quotas
 from kernelindex.site import create_app
 from tests.community.factories import Clock, filled_copy, filled_switch, make_key
+from tests.support.folders import lasting_folder
+from tests.support.site import UNHURRIED
 
 
 class FormReader(HTMLParser):
@@ -115,7 +117,8 @@ class Site:
 @cache
 def _app() -> Starlette:
     """One application for all tests; each puts its own catalog behind it."""
-    return create_app(catalog=filled_switch())  # type: ignore[arg-type]
+    switch: Any = filled_switch()
+    return create_app(catalog=switch, cache=lasting_folder("charts"), rates=UNHURRIED)
 
 
 @contextmanager

@@ -34,10 +34,12 @@ IN_THE_STORE = 1 << 21  # Ray keeps results over 100 KB in the object store of t
 
 
 @pytest.fixture
-def cluster() -> Iterator[Any]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
+    # Where others fill the machine's memory, Ray kills workers and runs their tasks once more.
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "0")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})

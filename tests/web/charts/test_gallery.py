@@ -149,7 +149,7 @@ def test_only_a_few_pictures_wait_at_once(tmp_path: Path, builder: Builder) -> N
             self.go = threading.Event()
 
         def draw(self, *_: object) -> bytes:
-            assert self.go.wait(10)
+            assert self.go.wait(60)
             return b"<svg/>"
 
     stuck = Stuck()

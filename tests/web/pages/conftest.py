@@ -14,6 +14,7 @@ from kernelindex.site import create_app
 from kernelindex.sources import find_source
 from tests.catalog.factories import World, make_snapshot, skipped
 from tests.support.shared import shared_path
+from tests.support.site import UNHURRIED
 from tests.web.pages.reading import HOSTILE
 
 LIGER = "data/liger/all_benchmark_data.csv"
@@ -34,7 +35,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     with Catalog.create(f"sqlite:///{folder / 'ki.db'}") as catalog:
         _import(catalog, "starter")
         _import(catalog, "liger", rows)
-        with TestClient(create_app(catalog=catalog), follow_redirects=False) as client:
+        app = create_app(catalog=catalog, cache=folder / "charts", rates=UNHURRIED)
+        with TestClient(app, follow_redirects=False) as client:
             yield client
 
 
@@ -51,7 +53,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         rows.append(_titled(row, title))
     with Catalog.create(f"sqlite:///{folder / 'ki.db'}") as catalog:
         import_records(catalog, make_snapshot(), [*rows, skipped("blank_row")])
-        with TestClient(create_app(catalog=catalog), follow_redirects=False) as client:
+        app = create_app(catalog=catalog, cache=folder / "charts", rates=UNHURRIED)
+        with TestClient(app, follow_redirects=False) as client:
             yield client
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from starlette.testclient import TestClient
 
 from kernelindex.catalog import Catalog, import_records
@@ -26,13 +28,14 @@ PAGES = (
 )
 
 
-def test_every_page_answers(catalog_url: str) -> None:
+def test_every_page_answers(catalog_url: str, tmp_path: Path) -> None:
     world = World()
     rows = [world.row("slow", 3000), world.row("fast", 1000)]
     with Catalog.create(catalog_url) as catalog:
         import_records(catalog, make_snapshot(), rows)
         family = catalog.operations()[0].family
-        with TestClient(create_app(catalog=catalog), follow_redirects=False) as client:
+        app = create_app(catalog=catalog, cache=tmp_path / "charts")
+        with TestClient(app, follow_redirects=False) as client:
             for path in PAGES:
                 answer = client.get(path.replace("family=test", f"family={family}"))
                 assert answer.status_code == 200, path

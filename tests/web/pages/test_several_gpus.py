@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from kernelindex.catalog import Catalog, import_records
 from kernelindex.site import create_app
 from tests.catalog.factories import World, make_environment, make_snapshot
+from tests.support.site import UNHURRIED
 from tests.web.pages.reading import links_of, read_rows
 
 SXM, PCIE = "NVIDIA H100 80GB HBM3", "NVIDIA H100 PCIe"
@@ -36,7 +37,8 @@ def site_of(folder: Path, products: tuple[str, ...]) -> Iterator[TestClient]:
     url = f"sqlite:///{folder / 'ki.db'}"
     with Catalog.create(url) as catalog:
         import_records(catalog, make_snapshot(), rows)
-        with TestClient(create_app(catalog=catalog), follow_redirects=False) as client:
+        app = create_app(catalog=catalog, cache=folder / "charts", rates=UNHURRIED)
+        with TestClient(app, follow_redirects=False) as client:
             yield client
 
 

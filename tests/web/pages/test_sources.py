@@ -37,7 +37,7 @@ def test_rows_not_taken_of_a_shared_file_are_not_told_as_each_sources(tmp_path: 
     rows = [first.row("a", 1000), second.row("b", 2000, source="other"), skipped()]
     with Catalog.create(f"sqlite:///{tmp_path / 'ki.db'}") as catalog:
         import_records(catalog, make_snapshot(), rows)
-        with TestClient(create_app(catalog=catalog)) as client:
+        with TestClient(create_app(catalog=catalog, cache=tmp_path / "charts")) as client:
             page = client.get("/sources?imported=yes").text
     assert [row[3] for row in read_rows(page)[1:]] == ["1*", "1*"]
     assert "one file that several of these sources share" in page
