@@ -23,7 +23,7 @@ _SMALL_BYTES = 1 << 20
 _LARGEST_BYTES = 8 << 30
 _LARGEST_HEAP_BYTES = 30 << 20
 _SLACK = 256  # an aligned allocation asks for a little more than its size
-_BLOCKS, _MOST_BLOCKS = 2, 64  # where the heap says nothing of itself, and where it does
+_LEAST_BLOCKS, _MOST_BLOCKS = 2, 64
 _PARTS = (2, 4, 8)
 
 
@@ -61,9 +61,7 @@ def poisoned_heap(sizes: list[int]) -> Iterator[None]:
     """
     wanted = {size for size in sizes if 0 < size <= _LARGEST_HEAP_BYTES}
     fitting = sorted(wanted | {size + _SLACK for size in wanted}, reverse=True)
-    heap = _Heap()
-    for size in fitting:
-        heap.free(heap.malloc(size))
+    heap = _Heap(fitting)
     blocks = [block for size in fitting for block in heap.filled(size)]
     guard = heap.malloc(max(fitting, default=_SLACK))
     for block in reversed(blocks):
@@ -78,54 +76,50 @@ class _Mallinfo(ctypes.Structure):
     """``struct mallinfo2`` of glibc 2.33 and newer."""
 
     _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keepcost",
-        )
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
+        *((name, ctypes.c_size_t) for name in ("usmblks", "fsmblks", "uordblks", "fordblks")),
+        ("keepcost", ctypes.c_size_t),
     ]
 
 
 class _Heap:
     """malloc, free and memset of the C library of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, sizes: list[int]) -> None:
         library = ctypes.CDLL(None)
         self.malloc, self.free, self._memset = library.malloc, library.free, library.memset
         self.malloc.restype, self.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
         self.free.restype, self.free.argtypes = None, [ctypes.c_void_p]
         self._memset.restype = ctypes.c_void_p
         self._memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
-        self._info = getattr(library, "mallinfo2", None)
-        if self._info is not None:
-            self._info.restype, self._info.argtypes = _Mallinfo, []
+        for size in sizes:
+            self.free(self.malloc(size))
+        self._end = _free_end(library)
 
     def filled(self, size: int) -> Iterator[int]:
-        """Blocks full of the poison byte: every free one that fits, and one from the heap's end.
+        """Blocks full of the poison byte: every free one that fits, and two more at the least.
 
         Were some left, what fits best could be one of them: freed blocks join their neighbours.
         """
-        for _ in range(_MOST_BLOCKS if self._info is not None else _BLOCKS):
-            end = self._end()
+        for count in range(1, _MOST_BLOCKS + 1):
             block: int | None = self.malloc(size)
             if not block:
                 return
             self._memset(block, POISON_BYTE, size)
             yield block
-            if self._info is not None and self._end() != end:
+            if block >= self._end and count >= _LEAST_BLOCKS:
                 return
 
-    def _end(self) -> tuple[int, ...] | None:
-        """What changes where a block is no free one of the heap's; None where nobody says."""
-        if self._info is None:
-            return None
-        info = self._info()
-        return info.arena, info.keepcost, info.hblks
+
+def _free_end(library: Any) -> int:
+    """Where the free part at the heap's end begins: a block from there is no piece in between.
+
+    glibc 2.33 and newer says how long it is, in microseconds to milliseconds: it walks all that
+    is free, so it is asked once. Elsewhere 0, as if every block came from the end.
+    """
+    mallinfo = getattr(library, "mallinfo2", None)
+    if mallinfo is None:
+        return 0
+    mallinfo.restype, mallinfo.argtypes = _Mallinfo, []
+    library.sbrk.restype, library.sbrk.argtypes = ctypes.c_void_p, [ctypes.c_ssize_t]
+    return int(library.sbrk(0) or 0) - int(mallinfo().keepcost)
