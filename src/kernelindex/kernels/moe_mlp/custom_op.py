@@ -15,7 +15,7 @@ import torch
 from . import reference
 from .passes import plan_for, run_backward, run_forward
 from .shape import read_shape
-from .values import Inputs, Saved, dense
+from .values import Inputs, Saved
 
 Five = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 Four = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
@@ -87,17 +87,8 @@ def moe_mlp_backward_op(
     row_weight: torch.Tensor,
 ) -> Four:
     shape = read_shape(x, gate_up_proj, down_proj, top_k_index, top_k_weights)
-    inputs = Inputs(x, gate_up_proj, down_proj, top_k_index, top_k_weights).dense()
     saved = Saved(h, act, plan, row_weight)
-    return run_backward(
-        shape,
-        dense(dy),
-        inputs.x,
-        inputs.gate_up_proj,
-        inputs.down_proj,
-        inputs.top_k_weights,
-        saved,
-    )
+    return run_backward(shape, dy, x, gate_up_proj, down_proj, top_k_weights, saved)
 
 
 @moe_mlp_backward_op.register_kernel("cpu")

@@ -10,7 +10,7 @@ from .compilation import prepare
 from .custom_op import moe_mlp_op
 from .passes import run_backward, run_forward
 from .shape import Shape, read_shape
-from .values import Inputs, Saved, dense
+from .values import Inputs, Saved
 
 
 def moe_mlp(
@@ -65,7 +65,7 @@ class _Eager(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, dy: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         x, gate_up, down, weights, *saved = ctx.saved_tensors
-        g = run_backward(ctx.shape, dense(dy), x, gate_up, down, weights, Saved(*saved))
+        g = run_backward(ctx.shape, dy, x, gate_up, down, weights, Saved(*saved))
         return None, g.x, g.gate_up_proj, g.down_proj, None, g.top_k_weights
 
 

@@ -11,7 +11,7 @@ from .config import Launch, choose_launch
 from .engine import make_engine
 from .reduce import reduce_rows
 from .routing import Layout, plan_layout, route, view_routing
-from .values import Gradients, Inputs, Saved
+from .values import Gradients, Inputs, Saved, dense
 
 if TYPE_CHECKING:
     from .shape import Shape
@@ -55,7 +55,12 @@ def run_backward(
     top_k_weights: torch.Tensor,
     saved: Saved,
 ) -> Gradients:
-    """B1 dh, B4 dW down, B2 and B3 dx and the router gradient, B5 dW up. `saved` is not changed."""
+    """B1 dh, B4 dW down, B2 and B3 dx and the router gradient, B5 dW up. `saved` is not changed.
+
+    Any tensor may have gaps or lie anywhere: whoever packs what is saved gives others back.
+    """
+    dy, x, gate_up_proj, down_proj = (dense(one) for one in (dy, x, gate_up_proj, down_proj))
+    saved = Saved(*(dense(one) for one in saved))
     with torch.cuda.device_of(x):
         launch, layout = plan_on(shape, x.device)
         engine = make_engine(launch)

@@ -97,7 +97,7 @@ class _Heap:
         self._end = _free_end(library)
 
     def filled(self, size: int) -> Iterator[int]:
-        """Blocks full of the poison byte: every free one that fits, and two more at the least.
+        """Blocks full of the poison byte: every free one that fits, two at the least.
 
         Were some left, what fits best could be one of them: freed blocks join their neighbours.
         """
