@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -26,49 +25,24 @@ import pytest
 torch = pytest.importorskip("torch")
 triton = pytest.importorskip("triton")
 
-from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import code_generator  # noqa: E402
-from triton.runtime import _async_compile, driver  # noqa: E402
+from triton.runtime import _async_compile  # noqa: E402
 from triton.runtime.jit import KernelInterface  # noqa: E402
 
-from kernelindex.kernels.moe_mlp import compilation, passes, reduce, routing  # noqa: E402
+from kernelindex.kernels.moe_mlp import compilation  # noqa: E402
 from kernelindex.kernels.moe_mlp.compilation import (  # noqa: E402
     compile_passes,
     compile_side_by_side,
     prepare,
 )
-from kernelindex.kernels.moe_mlp.hopper import down_grad, gemm, up, weight_grad  # noqa: E402
 from kernelindex.kernels.moe_mlp.passes import plan_for, run_backward, run_forward  # noqa: E402
-from kernelindex.kernels.moe_mlp.portable import rows  # noqa: E402
-from kernelindex.kernels.moe_mlp.portable import weight_grad as plain_grad  # noqa: E402
 from kernelindex.kernels.moe_mlp.shape import Shape  # noqa: E402
 from kernelindex.kernels.moe_mlp.values import Inputs  # noqa: E402
+from tests.kernels.named_gpu import AMPERE, HOPPER, KERNELS, Driver, draw, use  # noqa: E402
 
-KERNELS = (
-    *(routing.route_kernel, routing.count_kernel, routing.place_kernel, reduce.reduce_kernel),
-    *(up.up_kernel, gemm.gemm_kernel, down_grad.down_grad_kernel, weight_grad.weight_grad_kernel),
-    *(rows.up_kernel, rows.gemm_kernel, rows.down_grad_kernel, plain_grad.weight_grad_kernel),
-)
-HOPPER, AMPERE = (9, 0), (8, 0)
 RECORD = Shape(8192, 2048, 768, 64, 8)
 SMALL = Shape(96, 256, 256, 8, 8)
 FORWARD, STEP = 5, 10  # kernels of a forward, and of one with its backward
-
-
-class Driver:
-    """A GPU in name only; each new `device` has no kernel yet."""
-
-    def __init__(self, target: GPUTarget) -> None:
-        self.device, self.target, self.capability = 0, target, AMPERE
-
-    def get_current_target(self) -> GPUTarget:
-        return self.target
-
-    def get_current_device(self) -> int:
-        return self.device
-
-    def get_current_stream(self, device: int | None = None) -> int:
-        return 0
 
 
 class Compiler:
@@ -96,17 +70,13 @@ def look_up(kernel: Any, grid: tuple[int, ...], *args: Any, **options: Any) -> N
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Driver:
     """Kernels as a new process has them, two processors, nothing prepared; no launch runs."""
-    fake = Driver(GPUTarget("cuda", 90, 32))
-    monkeypatch.setattr(driver, "_active", fake)
+    fake = Driver(AMPERE)
+    use(fake, monkeypatch)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     monkeypatch.setattr(compilation, "_tried", set())
-    for module in (compilation, passes):
-        monkeypatch.setattr(module, "plan_on", lambda shape, _: plan_for(shape, fake.capability))
+    monkeypatch.setattr(compilation, "plan_on", lambda shape, _: plan_for(shape, fake.capability))
     monkeypatch.setattr(KernelInterface, "__getitem__", lambda k, grid: partial(look_up, k, grid))
-    for kernel in KERNELS:
-        monkeypatch.setattr(kernel, "device_caches", defaultdict(kernel.create_binder))
-        monkeypatch.setattr(kernel, "compile", None, raising=False)  # restored afterwards
     return fake
 
 
@@ -122,15 +92,6 @@ def found(device: int) -> frozenset[tuple[str, str]]:
     """Every kernel that a device has, by the key that a launch looks it up with."""
     keys = ((k.fn.__module__, key) for k in KERNELS for key in k.device_caches[device][0])
     return frozenset(keys)
-
-
-def draw(shape: Shape, index: torch.dtype = torch.int32) -> Inputs:
-    """Tensors with addresses; nobody touches their memory."""
-    t, h, i, e, k = shape.tokens, shape.hidden, shape.inter, shape.experts, shape.top_k
-    axes = ((t, h), (e, 2 * i, h), (e, h, i))
-    x, gate_up, down = (torch.empty(*a, dtype=torch.bfloat16) for a in axes)
-    weights = torch.empty(t, k, dtype=torch.bfloat16)
-    return Inputs(x, gate_up, down, torch.empty(t, k, dtype=index), weights)
 
 
 def call(shape: Shape, inputs: Inputs, save: bool) -> None:
@@ -210,7 +171,7 @@ def test_a_kind_of_call_is_prepared_once(compiler: Compiler) -> None:
     assert len(compiler.compiled) == FORWARD
     prepare(SMALL, inputs, True)  # h is saved now: F1 is another kernel, the rest is there
     assert len(compiler.compiled) == STEP + 1
-    prepare(SMALL, draw(SMALL, torch.int64), False)
+    prepare(SMALL, draw(SMALL, index=torch.int64), False)
     assert len(compiler.compiled) == STEP + 3  # both routing kernels read the index
 
 

@@ -5,7 +5,6 @@ No GPU: a driver says that there is one, and what a kernel is launched with is w
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -13,24 +12,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import CompiledKernel  # noqa: E402
-from triton.runtime import driver  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
 
-from kernelindex.kernels.moe_mlp import passes, reduce, routing, start  # noqa: E402
-from kernelindex.kernels.moe_mlp.hopper import down_grad, gemm, up, weight_grad  # noqa: E402
-from kernelindex.kernels.moe_mlp.passes import plan_for, run_backward, run_forward  # noqa: E402
-from kernelindex.kernels.moe_mlp.portable import rows  # noqa: E402
-from kernelindex.kernels.moe_mlp.portable import weight_grad as plain_grad  # noqa: E402
+from kernelindex.kernels.moe_mlp import reduce, start  # noqa: E402
+from kernelindex.kernels.moe_mlp.passes import run_backward, run_forward  # noqa: E402
 from kernelindex.kernels.moe_mlp.shape import Shape, read_shape  # noqa: E402
 from kernelindex.kernels.moe_mlp.values import Inputs, Saved  # noqa: E402
+from tests.kernels.named_gpu import AMPERE, HOPPER, Driver, draw, use  # noqa: E402
 
-KERNELS = (
-    *(routing.route_kernel, routing.count_kernel, routing.place_kernel, reduce.reduce_kernel),
-    *(up.up_kernel, gemm.gemm_kernel, down_grad.down_grad_kernel, weight_grad.weight_grad_kernel),
-    *(rows.up_kernel, rows.gemm_kernel, rows.down_grad_kernel, plain_grad.weight_grad_kernel),
-)
 SMALL = Shape(96, 256, 256, 8, 8)
 SHAPES = (
     Shape(1, 256, 256, 1, 1),
@@ -38,25 +28,9 @@ SHAPES = (
     Shape(513, 768, 256, 1000, 3),
     Shape(301, 256, 512, 5, 2),
 )
-HOPPER, AMPERE = (9, 0), (8, 0)
 PARTS_OF_A_LAUNCH = 8  # grid, stream, function, metadata and two hooks come before the arguments
 
 Launch = tuple[tuple[int, ...], str, list[Any]]
-
-
-class Driver:
-    """A GPU in name only."""
-
-    device, capability = 0, HOPPER
-
-    def get_current_target(self) -> GPUTarget:
-        return GPUTarget("cuda", 90, 32)
-
-    def get_current_device(self) -> int:
-        return self.device
-
-    def get_current_stream(self, device: int | None = None) -> int:
-        return 0
 
 
 class Compiled(CompiledKernel):  # type: ignore[misc]
@@ -74,7 +48,7 @@ class Gpu:
     """What was compiled for it and what was launched on it."""
 
     def __init__(self) -> None:
-        self.driver = Driver()
+        self.driver = Driver(HOPPER)
         self.launches: list[Launch] = []
         self.compiled = 0
 
@@ -91,21 +65,10 @@ class Gpu:
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
     fake = Gpu()
-    monkeypatch.setattr(driver, "_active", fake.driver)
+    use(fake.driver, monkeypatch)
     monkeypatch.setattr("triton.compiler.compile", lambda src, **options: fake.compile(src))
     monkeypatch.setattr(start, "_ready", {})
-    monkeypatch.setattr(passes, "plan_on", lambda shape, _: plan_for(shape, fake.driver.capability))
-    for kernel in KERNELS:
-        monkeypatch.setattr(kernel, "device_caches", defaultdict(kernel.create_binder))
-        monkeypatch.setattr(kernel, "compile", None, raising=False)  # restored afterwards
     return fake
-
-
-def draw(shape: Shape, dtype: Any = torch.bfloat16, index: Any = torch.int32) -> Inputs:
-    """Tensors with addresses; nobody touches their memory."""
-    t, h, i, e, k = shape.tokens, shape.hidden, shape.inter, shape.experts, shape.top_k
-    x, gate_up, down = (torch.empty(*a, dtype=dtype) for a in ((t, h), (e, 2 * i, h), (e, h, i)))
-    return Inputs(x, gate_up, down, torch.empty(t, k, dtype=index), x.new_empty(t, k))
 
 
 def step(inputs: Inputs, save: bool = True) -> None:
