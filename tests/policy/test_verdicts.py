@@ -225,8 +225,20 @@ class TestAcrossBatches:
     )
     def test_without_a_shared_studied_anchor_it_is_unclear(self, change: dict[str, object]) -> None:
         a, b = self.batches(3, drift=0.0)
-        verdict = judge(a, replace(b, rounds=((1.0,) * 8,) * 5, **change))
+        verdict = judge(a, replace(b, rounds=((80 * US,) * 8,) * 5, **change))
         assert (verdict.kind, verdict.reasons) == (UNCLEAR, ("no_shared_anchor",))
+
+    @pytest.mark.parametrize(("ratio", "kind"), [(0.45, FASTER), (0.55, UNCLEAR), (1.9, UNCLEAR)])
+    def test_unstudied_batches_are_decided_where_they_are_more_than_twice_apart(
+        self, ratio: float, kind: VerdictKind
+    ) -> None:
+        a, b = self.batches(4, drift=0.0, sd=None)
+        a = replace(a, rounds=tuple(tuple(x * ratio for x in one) for one in a.rounds))
+        verdict = judge(a, b)
+        assert verdict.kind is kind
+        assert judge(b, a).kind is kind.inverted
+        few = replace(a, rounds=a.rounds[:2])
+        assert judge(few, b).kind is UNCLEAR
 
     @pytest.mark.no_cover
     @pytest.mark.slow

@@ -5,7 +5,7 @@ With verdicts decided by value alone (reported numbers), the range is
 better by more than the margin, the one behind keeps that against it: otherwise adding
 noise to a run would improve the better end of its range. Of revisions of one line that
 different batches measured and nothing tells apart, the newest of the soundest stands for the
-line: the others are no rivals of it.
+line: the others are no rivals of it, nor of what that newest is decidedly behind.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Ranked:
     ``position``         1-based place in the list, by value and then key, but for who leads alone
                          and the newest of the first's line: for display only
     ``low``, ``high``    the rank range; None for the only result of a cohort
-    ``kin``              older entries of its own line that nothing tells from it: they do not
-                         widen its range
+    ``kin``              older entries that do not widen its range: of its own line and not told
+                         from it, or of a line whose newest it beats and they are not told from
     ``tie_group``        equal for entries shown to be SAME; None otherwise
     ``ratio_to_leader``  worse over better value against the first of the list, of the runs that
                          ``to_leader`` is drawn from
@@ -81,12 +81,20 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """What the verdicts say of one entry: how many beat it, it beats, are ahead of it; its kin."""
+    """What the verdicts say of one entry: how many beat it, it beats, are ahead of it; its kin.
+
+    ``spoken_for``: how many beat the newest of its line, from which nothing tells it.
+    """
 
     faster: int
     slower: int
     ahead: int
     kin: int = 0
+    spoken_for: int = 0
+
+    @property
+    def beaten(self) -> bool:
+        return bool(self.faster or self.spoken_for)
 
 
 def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
@@ -110,7 +118,7 @@ def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
         for index, standing in enumerate(standings)
     )
     unbeaten = tuple(
-        entry.key for entry, standing in zip(ordered, standings, strict=True) if not standing.faster
+        entry.key for entry, standing in zip(ordered, standings, strict=True) if not standing.beaten
     )
     return Ranking(ranked=ranked, only_result=False, unbeaten=unbeaten)
 
@@ -183,7 +191,8 @@ def _alone(standings: Sequence[_Standing]) -> int:
 def _standings_by_pairs(
     ordered: list[Entry], pairs: dict[tuple[int, int], Verdict]
 ) -> list[_Standing]:
-    faster, slower, ahead, kin = ([0] * len(ordered) for _ in range(4))
+    faster, slower, ahead, kin, spoken_for = ([0] * len(ordered) for _ in range(5))
+    stands_for = _stand_ins(ordered, pairs)
     for (i, j), verdict in pairs.items():
         if verdict.kind is VerdictKind.FASTER:
             slower[i] += 1
@@ -195,9 +204,48 @@ def _standings_by_pairs(
         if verdict.kind not in DECIDED and (newer := _newer_of_line(ordered, i, j)) is not None:
             kin[newer] += 1
             behind = None if behind == newer else behind
+        elif (beaten := _beaten_by_line(pairs, stands_for, i, j)) is not None:
+            spoken_for[beaten] += 1
+            kin[i + j - beaten] += 1
+            behind = beaten
         if behind is not None:
             ahead[behind] += 1
-    return [_Standing(*counts) for counts in zip(faster, slower, ahead, kin, strict=True)]
+    return [_Standing(*counts) for counts in zip(faster, slower, ahead, kin, spoken_for, strict=True)]
+
+
+def _stand_ins(
+    ordered: list[Entry], pairs: dict[tuple[int, int], Verdict]
+) -> dict[int, tuple[int, ...]]:
+    """By older entry: those of its line that stand for it, since nothing tells it from them."""
+    found: dict[int, tuple[int, ...]] = {}
+    for (i, j), verdict in pairs.items():
+        if verdict.kind not in DECIDED and (newer := _newer_of_line(ordered, i, j)) is not None:
+            older = i + j - newer
+            found[older] = (*found.get(older, ()), newer)
+    return found
+
+
+def _beaten_by_line(
+    pairs: dict[tuple[int, int], Verdict], stands_for: dict[int, tuple[int, ...]], i: int, j: int
+) -> int | None:
+    """Which of an undecided pair is behind by its line: the other beats all that stand for it.
+
+    Never one whose own number is better by more than the margin.
+    """
+    verdict = pairs[i, j]
+    if verdict.kind in DECIDED:
+        return None
+    for one, other, lead in ((i, j, verdict.lean), (j, i, -verdict.lean)):
+        newest = stands_for.get(one, ())
+        if newest and lead <= 0 and all(_beats(pairs, other, each) for each in newest):
+            return one
+    return None
+
+
+def _beats(pairs: dict[tuple[int, int], Verdict], one: int, other: int) -> bool:
+    if one < other:
+        return pairs[one, other].kind is VerdictKind.FASTER
+    return one > other and pairs[other, one].kind is VerdictKind.SLOWER
 
 
 def _newer_of_line(ordered: list[Entry], i: int, j: int) -> int | None:

@@ -33,6 +33,9 @@ CONFIDENCE = 0.95
 ALPHA = 1.0 - CONFIDENCE
 WIDEST_SAME = math.log(1.1)
 """In log units. A machine on which identical code differs by more calls nothing the same."""
+FAR_APART = math.log(2.0)
+"""In log units. Batches whose spread nobody studied are decided beyond it: on four cards identical
+code was 10 % apart at most, what waits for the host 40 %."""
 BY_RERUN = Settle(text="rerun both in one controlled batch; reported numbers carry no samples")
 
 BY_ONE_BATCH = Settle(text="measure both in one batch")
@@ -65,6 +68,7 @@ REASONS = {
     "not_same_in_cycles": "equal in time but not in clock cycles",
     "too_few_generations": "fewer than 3 paired process generations of 8 rounds",
     "batches_disagree": "one batch says faster and another slower",
+    "far_apart": "different batches, more than twice apart",
     "no_shared_anchor": "different batches without a shared, studied anchor",
     "family_corrected": "decisive alone, not after correcting for the family of comparisons",
     "not_positive": "a value is zero or negative, so it has no ratio",
@@ -161,7 +165,7 @@ def compare_samples(
     if a.batch != b.batch or a.runner != b.runner:
         across = cross_batch_estimate(a, b)
         if across is None:
-            return replace(unclear, reasons=("no_shared_anchor",), settle=BY_ONE_BATCH)
+            return _compare_unstudied(a, b, unclear, margin)
         verdict = judge_estimate(across, margin, direction, a)
         return replace(verdict, settle=BY_ONE_BATCH if verdict.settle else None)
     if not enough_samples(a.rounds, b.rounds):
@@ -242,6 +246,15 @@ def _better(a: float, b: float, direction: Direction) -> int:
     """+1 where ``a`` is better, -1 where ``b`` is; never asked for equal values."""
     lower = a < b
     return 1 if lower == (direction is Direction.LOWER) else -1
+
+
+def _compare_unstudied(a: Samples, b: Samples, unclear: Verdict, margin: float) -> Verdict:
+    """Judge runs of batches that no study connects: decided where they are FAR_APART."""
+    complete = enough_samples(a.rounds, a.rounds) and enough_samples(b.rounds, b.rounds)
+    far = unclear.ratio is not None and abs(math.log(unclear.ratio)) > max(FAR_APART, margin)
+    if complete and far:
+        return replace(unclear, kind=_decided(unclear.lean), reasons=("far_apart",))
+    return replace(unclear, reasons=("no_shared_anchor",), settle=BY_ONE_BATCH)
 
 
 def _lean(log_ratio: float, margin: float, direction: Direction) -> int:
