@@ -12,10 +12,11 @@ from kernelindex.catalog import Catalog, check, import_records
 from kernelindex.catalog.approvals import approve
 from kernelindex.catalog.intake import Observation, Row
 from kernelindex.ids import short
-from kernelindex.resolve import ask_text
+from kernelindex.resolve import ask_text, summary
 from kernelindex.resolve.compare import compare_runs
 from kernelindex.resolve.lists import list_records, list_runs
 from kernelindex.resolve.show import show_run
+from kernelindex.resolve.wording import line_name
 from kernelindex.runner.standings import SOURCE as RUNNER
 from kernelindex.site import create_app
 from kernelindex.sources import find_source
@@ -260,13 +261,27 @@ def test_every_shipped_ratio_lies_in_its_own_interval() -> None:
     assert [one for one in bounded if not one[1] <= one[0] <= one[2]] == []
 
 
-def test_a_summary_without_a_leader_of_two_groups_names_who_leads_what_is_verified() -> None:
+def test_a_summary_names_who_leads_most_groups_alone() -> None:
     answer = ask_text(shipped.shipped(), "moe-mlp tokens=8192 experts=64 gpu:H200 pass:forward")
     alone: dict[str, int] = {}
     for cohort in answer.cohorts:
         first = cohort.entries[0]
         if first.rank is not None and (first.rank.low, first.rank.high) == (1, 1):
             alone[first.implementation.title] = alone.get(first.implementation.title, 0) + 1
-    assert max(alone.values()) == 1
-    said = "KernelIndex moe_mlp and Liger fused MoE lead 1 each of the 4 verified ones shown."
-    assert said in answer.summary
+    assert max(alone.values()) == alone["KernelIndex moe_mlp"] == 2
+    assert "KernelIndex moe_mlp leads 2 of the 6 shown." in answer.summary
+
+
+def test_where_none_leads_two_groups_the_summary_names_who_leads_what_is_verified() -> None:
+    catalog = shipped.shipped()
+    asked = "moe-mlp tokens=8192 experts=64 gpu:H200 pass:forward"
+    keys = [cohort.key for cohort in ask_text(catalog, asked).cohorts]
+    found = catalog.entries(keys)
+    rows = [row for row in catalog.cohorts(limit=500) if row.key in keys]
+    ours, *others = (row for row in rows if line_name(found[row.key][0]) == "KernelIndex moe_mlp")
+    assert others
+    rest = [row for row in rows if row not in (ours, *others)]
+    said = summary._leads([ours, *rest], found)
+    assert (
+        said == " KernelIndex moe_mlp and Liger fused MoE lead 1 each of the 3 verified ones shown."
+    )

@@ -210,7 +210,9 @@ def _standings_by_pairs(
             behind = beaten
         if behind is not None:
             ahead[behind] += 1
-    return [_Standing(*counts) for counts in zip(faster, slower, ahead, kin, spoken_for, strict=True)]
+    return [
+        _Standing(*counts) for counts in zip(faster, slower, ahead, kin, spoken_for, strict=True)
+    ]
 
 
 def _stand_ins(

@@ -60,9 +60,12 @@ def cohort_title(cohort: Cohort) -> str:
 
 
 def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Table:
-    """Rows of a cohort; a narrow terminal gets memory and doubts elsewhere."""
-    scale = scale_for([entry.run.primary.value for entry in entries], cohort.metric.unit)
-    by_memory = is_memory_bound(entries)
+    """The first rows of a cohort; a narrow terminal gets memory and doubts elsewhere.
+
+    Numbers have the digits that they have among all rows, as on the page.
+    """
+    scale = scale_for([entry.run.primary.value for entry in cohort.entries], cohort.metric.unit)
+    by_memory = is_memory_bound(cohort.entries)
     columns = (
         Column("rank"),
         Column("what ran", flexible=True),
@@ -76,7 +79,7 @@ def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Tabl
         Column("level"),
         Column("doubts", flexible=True),
     )
-    numbers = cells_of(entries, scale)
+    numbers = cells_of(cohort.entries, scale)
     cells = (
         [rank_words(entry, entries) for entry in entries],
         [" · ".join(map(clean, path_words(e.implementation, e.revision))) for e in entries],
@@ -90,7 +93,7 @@ def entry_table(cohort: Cohort, entries: Sequence[Entry], *, wide: bool) -> Tabl
         [entry.evidence for entry in entries],
         _doubts(cohort, entries) if wide else ["" for _ in entries],
     )
-    return build_table(columns, list(zip(*cells, strict=True)))
+    return build_table(columns, list(zip(*cells, strict=False)))
 
 
 def _print_doubts_below(console: Console, cohort: Cohort, entries: Sequence[Entry]) -> None:
