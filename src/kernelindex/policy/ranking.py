@@ -42,8 +42,8 @@ class Ranked:
     ``position``         1-based place in the list, by value and then key, but for who leads alone
                          and the newest of the first's line: for display only
     ``low``, ``high``    the rank range; None for the only result of a cohort
-    ``kin``              older entries that do not widen its range: of its own line and not told
-                         from it, or of a line whose newest it beats and they are not told from
+    ``kin``              older entries of its own line that nothing tells from it: they do not
+                         widen its range
     ``tie_group``        equal for entries shown to be SAME; None otherwise
     ``ratio_to_leader``  worse over better value against the first of the list, of the runs that
                          ``to_leader`` is drawn from
@@ -83,18 +83,25 @@ class Ranking:
 class _Standing:
     """What the verdicts say of one entry: how many beat it, it beats, are ahead of it; its kin.
 
-    ``spoken_for``: how many beat the newest of its line, from which nothing tells it.
+    ``by_line``     how many it beats by beating the newest of their line
+    ``spoken_for``  how many beat it so
     """
 
     faster: int
     slower: int
     ahead: int
     kin: int = 0
+    by_line: int = 0
     spoken_for: int = 0
 
     @property
     def beaten(self) -> bool:
         return bool(self.faster or self.spoken_for)
+
+    @property
+    def rivals_behind(self) -> int:
+        """How many cannot be ahead of it."""
+        return self.slower + self.by_line + self.kin
 
 
 def rank(entries: Sequence[Entry], tolerance: Tolerance) -> Ranking:
@@ -185,13 +192,13 @@ def _alone(standings: Sequence[_Standing]) -> int:
     A value of a batch that may not decide can be better than the value of who leads.
     """
     last = len(standings) - 1
-    return next((i for i, one in enumerate(standings) if one.slower + one.kin == last), 0)
+    return next((i for i, one in enumerate(standings) if one.rivals_behind == last), 0)
 
 
 def _standings_by_pairs(
     ordered: list[Entry], pairs: dict[tuple[int, int], Verdict]
 ) -> list[_Standing]:
-    faster, slower, ahead, kin, spoken_for = ([0] * len(ordered) for _ in range(5))
+    faster, slower, ahead, kin, by_line, spoken_for = ([0] * len(ordered) for _ in range(6))
     stands_for = _stand_ins(ordered, pairs)
     for (i, j), verdict in pairs.items():
         if verdict.kind is VerdictKind.FASTER:
@@ -206,12 +213,13 @@ def _standings_by_pairs(
             behind = None if behind == newer else behind
         elif (beaten := _beaten_by_line(pairs, stands_for, i, j)) is not None:
             spoken_for[beaten] += 1
-            kin[i + j - beaten] += 1
+            by_line[i + j - beaten] += 1
             behind = beaten
         if behind is not None:
             ahead[behind] += 1
     return [
-        _Standing(*counts) for counts in zip(faster, slower, ahead, kin, spoken_for, strict=True)
+        _Standing(*counts)
+        for counts in zip(faster, slower, ahead, kin, by_line, spoken_for, strict=True)
     ]
 
 
@@ -301,7 +309,7 @@ def _place(
         entry=entry,
         position=index + 1,
         low=1 + standing.ahead,
-        high=len(ordered) - standing.slower - standing.kin,
+        high=len(ordered) - standing.rivals_behind,
         kin=standing.kin,
         tie_group=tie_group,
         ratio_to_leader=ratio_to(entry, leader),
