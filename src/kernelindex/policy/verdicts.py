@@ -35,7 +35,7 @@ WIDEST_SAME = math.log(1.1)
 """In log units. A machine on which identical code differs by more calls nothing the same."""
 FAR_APART = math.log(2.0)
 """In log units. Batches whose spread nobody studied are decided beyond it: on four cards identical
-code was 10 % apart at most, what waits for the host 40 %."""
+code was 10 % apart at most, what waits for the host 45 %."""
 BY_RERUN = Settle(text="rerun both in one controlled batch; reported numbers carry no samples")
 
 BY_ONE_BATCH = Settle(text="measure both in one batch")
