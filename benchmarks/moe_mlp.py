@@ -116,10 +116,11 @@ class Timer:
         torch.cuda.synchronize()
         return [start.elapsed_time(stop) for start, stop in events]
 
-    def median(self, call: Callable[[], Any], grads: list[torch.Tensor], n: int) -> float:
+    def warmed(self, call: Callable[[], Any], grads: list[torch.Tensor], n: int) -> list[float]:
+        """Milliseconds of n calls after two that are not timed."""
         for _ in range(2):
             call()
-        return statistics.median(self.samples(call, grads, n))
+        return [round(one, 4) for one in self.samples(call, grads, n)]
 
     def regimes(self, call: Callable[[], Any], grads: list[torch.Tensor]) -> dict[str, Any]:
         """Burst and sustained medians, energy, clock and power of one candidate's pass."""
@@ -268,9 +269,9 @@ def run_sweep(timer: Timer, names: list[str], deadline: float, results: dict[str
     The points that say most come first; a candidate that twice compiled for 20 s is left out after.
     """
     _, _, hidden, inter, top_k = RECORD
-    tokens_at_128 = (8192, 1, 128, 1024, 32768, 16, 512, 4, 64, 256, 2048, 4096)
-    points = [(8192, 64, True), *((t, 128, False) for t in tokens_at_128)]
-    points += [(8192, e, False) for e in (8, 16, 32, 64)]
+    points = [(8192, 64, True), (256, 128, False), (1024, 128, False), (8192, 8, False)]
+    points += [(t, 128, False) for t in (8192, 1, 128, 32768, 16, 512, 4, 64, 2048, 4096)]
+    points += [(8192, e, False) for e in (16, 32, 64)]
     slow = dict.fromkeys(names, 0)
     for tokens, experts, skew in points:
         entry = results.setdefault(f"T={tokens} E={experts}{' skewed' if skew else ''}", {})
@@ -280,22 +281,35 @@ def run_sweep(timer: Timer, names: list[str], deadline: float, results: dict[str
             if begin > deadline or slow[name] > 1:
                 entry[name] = {"error": "out of time" if begin > deadline else "compiles too long"}
                 continue
-            entry[name] = sweep_point(timer, name, inputs, graph=tokens <= 512 and name in GRAPHS)
+            entry[name] = sweep_point(timer, name, inputs, graph=tokens <= 1024 and name in GRAPHS)
             slow[name] += time.perf_counter() - begin > 20
+        for name in reversed([n for n in names if "error" not in entry[n]]):
+            add_turn(entry[name], sweep_point(timer, name, inputs, graph=False))
         line = {
-            n: [v.get(p) for p in (*PASSES, "graph_forward") if p in v] for n, v in entry.items()
+            n: [shown(v[p]) for p in (*PASSES, "graph_forward") if p in v] for n, v in entry.items()
         }
         print(f"T={tokens} E={experts} skew={skew}", json.dumps(line), flush=True)
         del inputs
         torch.cuda.empty_cache()
 
 
+def add_turn(entry: dict[str, Any], again: dict[str, Any]) -> None:
+    """Samples of a second turn, in the opposite order, beside those of the first."""
+    for name_of_pass in PASSES:
+        entry[name_of_pass] = [*entry[name_of_pass], *again.get(name_of_pass, [])]
+
+
+def shown(found: list[float] | float | str) -> float | str:
+    """The median of samples; anything else as it is."""
+    return round(statistics.median(found), 4) if isinstance(found, list) else found
+
+
 def sweep_point(timer: Timer, name: str, inputs: Inputs, graph: bool) -> dict[str, Any]:
+    """Samples of each pass, in ms."""
     try:
         forward = CANDIDATES[name](*inputs)
         entry: dict[str, Any] = {
-            p: round(timer.median(call, leaves(inputs), 20), 4)
-            for p, call in make_passes(forward).items()
+            p: timer.warmed(call, leaves(inputs), 20) for p, call in make_passes(forward).items()
         }
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"[:200]}
@@ -313,7 +327,7 @@ def graph_forward(timer: Timer, forward: Forward) -> float | str:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 forward()
-        return round(timer.median(graph.replay, [], 20), 4)
+        return round(statistics.median(timer.warmed(graph.replay, [], 20)), 4)
     except Exception as error:
         torch.cuda.synchronize()
         return f"{type(error).__name__}: {error}"[:120]

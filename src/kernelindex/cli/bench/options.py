@@ -35,7 +35,10 @@ _SHAPE = (
         "--buffers", type=click.Choice(("fresh", "accumulated")), default="fresh",
         show_default=True, help="Whether .grad is new each call, or zeros that a call adds to.",
     ),
-    click.option("--distribution", metavar="NAME", help="Routing, such as uniform or skewed."),
+    click.option(
+        "--distribution", "distributions", multiple=True, metavar="NAME",
+        help="Routing, such as uniform or skewed; again for more.",
+    ),
     click.option(
         "--sweep", "sweeps", multiple=True, metavar="AXIS=V,V...",
         help="Values that an axis takes in turn; again for more axes.",
@@ -90,7 +93,7 @@ def make_options(
     passes: tuple[str, ...],
     gradients: tuple[str, ...],
     buffers: str,
-    distribution: str | None,
+    distributions: tuple[str, ...],
     sweeps: tuple[str, ...],
     gpu: str | None = None,
 ) -> Options:
@@ -106,7 +109,7 @@ def make_options(
         implementations=implementations,
         gradients=gradients,
         buffers=buffers,
-        distribution=distribution,
+        distributions=distributions or (None,),
         sweeps=tuple(map(read_sweep, sweeps)),
         gpu=gpu,
     )

@@ -18,7 +18,9 @@ from kernelindex.cli.bench.options import (
 from kernelindex.cli.options import db_option, json_option, open_catalog, print_json
 
 if TYPE_CHECKING:
-    from kernelindex.runner.planning import Choice
+    from collections.abc import Sequence
+
+    from kernelindex.runner.planning import Ask, Choice
 
 
 @click.command(name="plan", short_help="write a plan for another machine")
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 @click.option(
     "--published", is_flag=True, help="Every published shape of the operation named, not one."
 )
+@click.option(
+    "--also", "others", multiple=True, metavar="QUESTION",
+    help="Another workload of the same batch, quoted; again for more.",
+)  # fmt: skip
 @click.option("--runner", "runner_name", metavar="NAME", help="Runner that will sign it.")
 @click.option("--purpose", default="records", type=click.Choice(("records", "study", "reproduce")))
 @shape_options
@@ -45,6 +51,7 @@ def command(
     target: Path,
     gpu: str | None,
     published: bool,
+    others: tuple[str, ...],
     runner_name: str | None,
     purpose: str,
     protocol: str | None,
@@ -61,6 +68,8 @@ def command(
 
     WORKLOAD is a question as for `ki resolve`, or a workload's digest or slug. Axes left out
     are those of a published shape. The batch takes the next number of the runner's ledger.
+    `--also "softmax tokens=4096 hidden=4096"` puts another workload into the same batch; there
+    and in WORKLOAD pass:, distribution: and gradients: stand for the options of one question.
     """  # noqa: D301 (click reads backspace)
     from kernelindex.cli.bench.files import with_files
     from kernelindex.cli.bench.runner import next_number, reserve, use_runner
@@ -69,7 +78,8 @@ def command(
     from kernelindex.whole_file import write_after
 
     rules = {name: asked.pop(name) for name in RULE_NAMES}
-    choices = choose(ctx, words, published=published, gpu=gpu, **asked)
+    questions = [words, *(tuple(one.split()) for one in others)]
+    choices = choose(ctx, questions, published=published, gpu=gpu, **asked)
     runner, made = use_runner(runner_name)
     plan = build_plan(
         [one.point for one in choices],
@@ -93,17 +103,24 @@ def command(
 
 
 def choose(
-    ctx: click.Context, words: tuple[str, ...], *, published: bool, gpu: str | None, **asked: Any
+    ctx: click.Context,
+    questions: Sequence[tuple[str, ...]],
+    *,
+    published: bool,
+    gpu: str | None,
+    **asked: Any,
 ) -> list[Choice]:
-    """The points of a question and its options, each id once."""
+    """The points of these questions, which share their options, each id once."""
     from kernelindex.cli.bench.question import published_asks, read_questions
     from kernelindex.runner.planning import choose_point
 
     options = make_options(**asked, gpu=gpu)
-    if published:
-        asks = list(published_asks(words, options))
-    else:
-        asks = read_questions(words, options, lambda: open_catalog(ctx))
+    asks: list[Ask] = []
+    for words in questions:
+        if published:
+            asks += published_asks(words, options)
+        else:
+            asks += read_questions(words, options, lambda: open_catalog(ctx))
     found = {choice.point.id: choice for choice in map(choose_point, asks)}
     return list(found.values())
 

@@ -16,6 +16,7 @@ from kernelindex.registry.operations import find_operation
 from kernelindex.resolve.query import parse_query
 from kernelindex.resolve.request import Request
 from kernelindex.runner.offers import recordable
+from kernelindex.runner.plan import GRADIENTS
 from kernelindex.runner.planning import Ask
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ FILE = re.compile(r".+\.py:[A-Za-z_][A-Za-z0-9_]*")
 class Options:
     """What options of the command line add to a question.
 
-    ``sweeps`` maps an axis to the values it takes in turn; ``gradients`` may name both kinds.
+    ``sweeps`` maps an axis to the values it takes in turn; ``gradients`` may name both kinds, and
+    ``distributions`` several, None being what the question or the operation says.
     """
 
     device: str
@@ -40,7 +42,7 @@ class Options:
     implementations: tuple[str, ...] = ()
     gradients: tuple[str, ...] = ("leaf",)
     buffers: str = "fresh"
-    distribution: str | None = None
+    distributions: tuple[str | None, ...] = (None,)
     sweeps: tuple[tuple[str, tuple[int, ...]], ...] = ()
     gpu: str | None = None
 
@@ -48,19 +50,51 @@ class Options:
 def read_questions(
     words: Sequence[str], options: Options, catalog: Callable[[], Catalog]
 ) -> list[Ask]:
-    """One ask for every shape of a sweep and kind of gradients, in order.
+    """One ask for every shape of a sweep, distribution and kind of gradients, in order.
 
     ``words`` are a question as for ``ki resolve``, or one digest or slug of a workload, for
-    which ``catalog`` is opened. Raises RequestError ``request.invalid`` with its problems, or
+    which ``catalog`` is opened; ``distribution:NAME`` and ``gradients:KIND`` among them take the
+    place of those options. Raises RequestError ``request.invalid`` with its problems, or
     ``bench.operation`` where the operation cannot be run here.
     """
+    words, options = _own_options(words, options)
     base = _base(words, options, catalog)
     swept = [[(axis, value) for value in values] for axis, values in options.sweeps]
     return [
-        replace(base, axes={**base.axes, **dict(point)}, gradients=gradients)
-        for gradients in options.gradients
+        replace(
+            base,
+            axes={**base.axes, **dict(point)},
+            gradients=gradients,
+            distribution=distribution or base.distribution,
+        )
+        for gradients, distribution in product(options.gradients, options.distributions)
         for point in product(*swept)
     ]
+
+
+def _own_options(words: Sequence[str], options: Options) -> tuple[list[str], Options]:
+    """The words of a question without those that are options of its own, and these options."""
+    left: list[str] = []
+    gradients: list[str] = []
+    distributions: list[str] = []
+    for word in words:
+        key, colon, value = word.partition(":")
+        if colon and key == "gradients":
+            gradients.append(value)
+        elif colon and key == "distribution":
+            distributions.append(value)
+        else:
+            left.append(word)
+    if not set(gradients) <= set(GRADIENTS):
+        raise RequestError(
+            f"gradients:{', '.join(gradients)}: wanted {' or '.join(GRADIENTS)}",
+            code="bench.gradients",
+        )
+    return left, replace(
+        options,
+        gradients=tuple(gradients) or options.gradients,
+        distributions=tuple(distributions) or options.distributions,
+    )
 
 
 def _base(words: Sequence[str], options: Options, catalog: Callable[[], Catalog]) -> Ask:
@@ -98,7 +132,7 @@ def ask_of(
         device=options.device,
         gradients=options.gradients[0],
         gradient_buffers=options.buffers,
-        distribution=options.distribution,
+        distribution=options.distributions[0],
         products=_products(options.gpu),
     )
 
@@ -131,8 +165,8 @@ def workload_ask(spec: Mapping[str, Any], options: Options) -> Ask:
     ours = mapping.tensors if mapping else {}
     tensors = {ours.get(name, name): _dtype(one["dtype"]) for name, one in spec["tensors"].items()}
     routed = (spec.get("routing") or {}).get("distribution")
-    ask = ask_of(operation, axes, (), replace(options, distribution=options.distribution or routed))
-    return replace(ask, tensors=tensors)
+    ask = ask_of(operation, axes, (), options)
+    return replace(ask, tensors=tensors, distribution=ask.distribution or routed)
 
 
 def installed_packages() -> frozenset[str]:
@@ -195,7 +229,8 @@ def published_asks(words: Sequence[str], options: Options) -> Iterable[Ask]:
 
     operation = _operation(" ".join(words))
     for shape in load_operation(operation.slug).published:
-        for gradients in options.gradients:
-            ask = ask_of(operation, shape.axes, (), replace(options, gradients=(gradients,)))
+        for gradients, distribution in product(options.gradients, options.distributions):
+            one = replace(options, gradients=(gradients,), distributions=(distribution,))
+            ask = ask_of(operation, shape.axes, (), one)
             first = operation.inputs[0].name
             yield replace(ask, dtypes=(shape.dtypes[first],) if first in shape.dtypes else ())

@@ -126,7 +126,7 @@ def _ask(
         passes=passes,
         gradients=("leaf",),
         buffers="fresh",
-        distribution=None,
+        distributions=(),
         sweeps=(),
     )
 
