@@ -144,8 +144,8 @@ class Commands:
         """Calls back to back for the worker's own clock."""
         with self._begun(request) as (work, _):
             begun = time.perf_counter_ns()
-            self.session.meter.block(work, int(request["calls"]))
-            return {"timed_ns": time.perf_counter_ns() - begun}
+            issued = self.session.meter.block(work, int(request["calls"]))
+            return {"timed_ns": time.perf_counter_ns() - begun, "issue_ns": issued}
 
     def trace(self, request: Request) -> dict[str, Any]:
         """What ran on the device in one untimed call."""

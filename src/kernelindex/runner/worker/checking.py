@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex.runner.channel import Refused, Reply
 from kernelindex.runner.dataclass_json import to_json
 from kernelindex.runner.worker.bench import side_by_side
+from kernelindex.runner.worker.idleness import wait_until_quiet
 from kernelindex.runner.worker.replies import (
     first_refusal,
     read_details,
@@ -205,7 +206,27 @@ def call_to_file(bench: Bench, member: Member, asked: Asked) -> Path | None:
     if reply is None:
         return None
     _note_first_call(member, reply)
+    if _is_starting(member, reply):
+        reply = member.ask(asked.timed_pass, "call", bench.long_timeout_s, **fields)
+        if reply is None:
+            return None
     return path if note_guards(member, asked.timed_pass, reply) else None
+
+
+def _is_starting(member: Member, reply: Reply) -> bool:
+    """Whether work after a call may be what a library starts at its first one; waits for its end.
+
+    A pool of compilers (torch.compile has one) imports torch for seconds. Asked again, only who
+    defers work does so again; once in a process, or every other call could be deferred.
+    """
+    refused = [one for one in read_findings(reply.fields, "guards") if one["status"]]
+    if not refused or any(one["code"] != "work_after_return" for one in refused):
+        return False
+    if "started" in member.found:
+        return False
+    waited = wait_until_quiet(member.process.pid)
+    member.found["started"] = {"seconds": round(waited, 2), "text": refused[0]["text"]}
+    return True
 
 
 def _note_first_call(member: Member, reply: Reply) -> None:

@@ -24,6 +24,7 @@ _LEAST_SHARE = 0.05
 _SCHEDULER_CLOCK = 2  # CPUCLOCK_SCHED of Linux: the clock of one process, in ns
 
 _LOOKS = 5
+_QUIET_S, _LONGEST_S = 0.3, 30.0
 
 
 @dataclass(slots=True)
@@ -70,6 +71,22 @@ def spent_below(pid: int) -> int:
         if all(_same(row, table.get(row.pid)) for row in rows):
             break
     return spent
+
+
+def wait_until_quiet(pid: int) -> float:
+    """Wait until a process and those below it take no CPU time for 0.3 s; at most 30 s.
+
+    The seconds waited.
+    """
+    began = time.monotonic()
+    before = spent_below(pid)
+    while time.monotonic() - began < _LONGEST_S:
+        time.sleep(_QUIET_S)
+        now = spent_below(pid)
+        if now - before < _LEAST_SHARE * _QUIET_S * 1e9:
+            break
+        before = now
+    return time.monotonic() - began
 
 
 def _same(before: process_table.Row, after: process_table.Row | None) -> bool:

@@ -186,6 +186,8 @@ def environment(place: Place) -> dict[str, str]:
         "TRITON_CACHE_AUTOTUNING": "1",  # later generations need not tune again
         # Kept beneath TMPDIR and not with its other caches: every process would compile them.
         "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+        # Else up to 32 processes import torch beside everybody's first calls.
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
     }
     if site.ENABLE_USER_SITE:
         fixed["PYTHONUSERBASE"] = site.getuserbase()
