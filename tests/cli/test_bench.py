@@ -63,6 +63,46 @@ def test_plan_of_a_sweep_has_a_point_for_every_value_and_kind_of_weights(
     assert plan.points[0].limits.floor_ns["full"] > 1.8e6
 
 
+def test_a_plan_of_several_questions_has_the_points_of_each(terminal: Terminal, home: Path) -> None:
+    target = home / "both.json"
+    asked = ("bench", "plan", "rms-norm", "tokens=512", "hidden=1024", *CPU, "--pass", "forward")
+    also = ("--also", "gemm m=64 n=32 k=16", "--also", "softmax tokens=512 hidden=64")
+    assert terminal.ki(*asked, *also, "--out", str(target)).status == 0
+    assert [(one.operation, dict(one.axes)) for one in load_plan(target).points] == [
+        ("rms-norm", {"tokens": 512, "hidden": 1024}),
+        ("gemm", {"m": 64, "n": 32, "k": 16}),
+        ("softmax", {"tokens": 512, "hidden": 64}),
+    ]
+
+
+def test_each_question_of_a_plan_may_have_its_own_pass_routing_and_weights(
+    terminal: Terminal, home: Path
+) -> None:
+    target = home / "own.json"
+    device = ("--device", "cuda:0", "--impl", "moe_mlp", "--out", str(target))
+    own = "moe-mlp experts=8 distribution:skewed distribution:uniform gradients:non_leaf pass:full"
+    assert terminal.ki("bench", "plan", "moe-mlp", "experts=16", "--also", own, *device).status == 0
+    points = load_plan(target).points
+    assert [
+        (one.axes["experts"], one.distribution, one.gradients, one.passes) for one in points
+    ] == [
+        (16, "uniform", "leaf", ("forward", "backward", "full")),
+        (8, "skewed", "non_leaf", ("full",)),
+        (8, "uniform", "non_leaf", ("full",)),
+    ]
+
+
+def test_distributions_are_taken_in_turn(terminal: Terminal, home: Path) -> None:
+    target = home / "routed.json"
+    asked = ("bench", "plan", "moe-mlp", "--device", "cuda:0", "--out", str(target))
+    more = ("--distribution", "skewed", "--distribution", "single_expert")
+    assert terminal.ki(*asked, "--published", *more).status == 0
+    points = load_plan(target).points
+    assert [one.distribution for one in points[:2]] == ["skewed", "single_expert"]
+    assert points[0].axes == points[1].axes
+    assert len(points) == len({one.id for one in points}) == 2 * 13
+
+
 def test_published_shapes_are_planned_together(terminal: Terminal, home: Path) -> None:
     target = home / "all.json"
     asked = ("bench", "plan", "rms-norm", "--published", "--device", "cuda:0")
@@ -82,6 +122,9 @@ def test_published_shapes_are_planned_together(terminal: Terminal, home: Path) -
         (("softmx", "tokens=5"), "swiglu; did you mean softmax? [bench.operation]"),
         (("rmsnorm", "--device", "tpu"), "wanted cpu, cuda:N or auto"),
         (("rmsnorm", "--sweep", "tokens"), "wanted an axis and its values"),
+        (("rmsnorm", "gradients:leave"), "gradients:leave: wanted leaf or non_leaf"),
+        (("rmsnorm", "--also", "rmsnom"), "no operation 'rmsnom' can be run here"),
+        (("rmsnorm", "--also", ""), "wanted an `operation`"),
         (("rmsnorm", "--protocol", "sloppy"), "no protocol is called 'sloppy'"),
     ],
 )

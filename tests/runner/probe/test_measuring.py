@@ -119,9 +119,10 @@ def test_warm_up_gives_up_on_what_never_settles() -> None:
 
 def test_a_block_is_calls_and_one_wait() -> None:
     meter, work, device, _ = make_meter()
-    meter.block(work, 12)
-    assert len(work.called) == 12
+    issued_ns = meter.block(work, 12)
+    assert len(work.called) == 12 + 2  # the last two only to see what the host needs
     assert device.now >= device.free_at
+    assert 0 < issued_ns < 300_000
 
 
 def test_calls_not_queued_in_time_lengthen_the_next_hold() -> None:

@@ -1,7 +1,8 @@
 """A probe of the standard library only; a candidate's entry says how it behaves.
 
 ``support:<behaviour>[@<pass or command>]``: honest, slow, hang, spin, crash, exit, raise, wrong,
-wrong_later, flood, forge, drip, print, daemon, memory, disk, oom_together, lying, unnonced.
+wrong_later, starts, defers, flood, forge, drip, print, daemon, memory, disk, oom_together,
+lying, unnonced.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ from kernelindex.selfchecks import ON_HOST
 CALL_NS = 200_000
 FIRST_NS = 900  # the first call of a process compiles
 SLEEP = 0.0002
+WORK_AFTER_RETURN = {
+    "code": "work_after_return",
+    "status": "suspected_reward_hack",
+    "text": "process 7 computed 28.0 ms in the 20 ms after the call had returned",
+}
 
 
 class Fake:
@@ -58,7 +64,12 @@ class Fake:
         value = "wrong" if self.behaviour == "wrong" else "right"
         Path(request["out"]).write_text(value)
         self.called += 1
-        return {"guards": [], "outputs": ["y"], "elapsed_ns": FIRST_NS if self.called == 1 else 1}
+        late = self.behaviour == "defers" or (self.behaviour == "starts" and self.called == 1)
+        return {
+            "guards": [WORK_AFTER_RETURN] if late else [],
+            "outputs": ["y"],
+            "elapsed_ns": FIRST_NS if self.called == 1 else 1,
+        }
 
     def warm(self, request):
         return {"first_call_ns": 5, "calls": 1, "steady": True, "median_ns": CALL_NS}

@@ -35,7 +35,7 @@ def events(folder: Path, name: str) -> list[dict]:
 def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None:
     plan = make_plan(
         *("honest", "crash", "exit", "raise", "wrong", "wrong_later", "flood", "forge", "lying"),
-        *("print", "crash@measure/forward", "raise@load"),
+        *("print", "crash@measure/forward", "raise@load", "starts", "defers"),
         **ONE,
     )
     status, batch = run_plan(plan, tmp_path / "out")
@@ -44,6 +44,8 @@ def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None
     assert statuses(batch) == {
         "honest": ("passed", ""),
         "print": ("passed", ""),
+        "starts": ("passed", ""),
+        "defers": ("suspected_reward_hack", "work_after_return"),
         "crash": ("runtime_error", "crashed"),
         "crash@measure/forward": ("runtime_error", "crashed"),
         "exit": ("runtime_error", "exited"),

@@ -24,6 +24,7 @@ class Host:
     reported_ns: Callable[[int], list[float]]
     wall_ns: Callable[[int, int], float]
     call_ns: float = 2 * MS
+    issue_ns: float = 0.0
     spent_ns: float = 0.0
     asked: int = 0
     alive: bool = True
@@ -34,15 +35,20 @@ class Host:
             return Reply({"samples_ns": self.reported_ns(fields["calls"])}, 10**12)
         self.asked += 1
         self.spent_ns += self.call_ns * fields["calls"]
-        return Reply({}, round(self.wall_ns(self.asked, fields["calls"]) + ANSWER_NS))
+        return Reply(
+            {"issue_ns": self.issue_ns},
+            round(self.wall_ns(self.asked, fields["calls"]) + ANSWER_NS),
+        )
 
 
-def verdict(host: Host, monkeypatch: pytest.MonkeyPatch, *, median_ns: float) -> str | None:
+def verdict(
+    host: Host, monkeypatch: pytest.MonkeyPatch, *, median_ns: float, on_host: bool = True
+) -> str | None:
     monkeypatch.setattr(audit, "spent_below", lambda _: int(host.spent_ns))
     process: Any = host
     member = Member(Candidate(id="a", entry="a:a", passes=("full",)), process, ("full",))
     member.median_ns["full"] = median_ns
-    audit.check_slope(member, "full", 9.0, on_host=True)
+    audit.check_slope(member, "full", 9.0, on_host=on_host)
     return member.failures["full"].code if member.failures else None
 
 
@@ -83,3 +89,16 @@ def test_short_calls_of_a_host_may_not_take_half_a_millisecond_beside(
     call_ns = 21_000 + 1_000 * beside_us
     host = Host(lambda calls: [21e3] * calls, lambda _, calls: calls * call_ns, call_ns=call_ns)
     assert verdict(host, monkeypatch, median_ns=21e3) == code
+
+
+@pytest.mark.parametrize(
+    ("issue_us", "code"), [(566, None), (30, "slope_disagrees"), (0, "slope_disagrees")]
+)
+def test_a_device_that_waits_for_a_busy_host_hides_nothing(
+    monkeypatch: pytest.MonkeyPatch, issue_us: int, code: str | None
+) -> None:
+    """Seen: a layer of 55 µs, 680 µs a call, which a host beside compilers took to issue."""
+    host = Host(
+        lambda calls: [55e3] * calls, lambda _, calls: calls * 680e3, issue_ns=1e3 * issue_us
+    )
+    assert verdict(host, monkeypatch, median_ns=55e3, on_host=False) == code
