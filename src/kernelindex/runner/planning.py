@@ -223,8 +223,9 @@ def _candidates(
     left_out: list[tuple[str, str]] = []
     for spec in asked:
         obstacle = obstacle_of(spec, kind, ask.packages)
-        if obstacle is None and spec.dtypes and dtype not in spec.dtypes:
-            obstacle = f"takes {', '.join(spec.dtypes)}, not {dtype}"
+        taken = spec.dtypes_on(kind)
+        if obstacle is None and taken and dtype not in taken:
+            obstacle = f"takes {', '.join(taken)}, not {dtype}"
         if obstacle is None:
             chosen.append(planned(spec))
         else:

@@ -141,7 +141,8 @@ class CandidateSpec:
     """An implementation that the registry offers.
 
     ``line`` is its implementation line's id where that differs from ``id``; ``dtypes`` are
-    those of the first input that it takes, none meaning all; ``licence_state`` is ``declared``
+    those of the first input that it takes, none meaning all, ``cuda_dtypes`` those on a
+    GPU where it takes others there; ``licence_state`` is ``declared``
     by its project, ``concluded`` by us, or ``unknown``; ``min_arch`` is as ``sm_90``.
     """
 
@@ -158,6 +159,7 @@ class CandidateSpec:
     repository: str | None = None
     path: str | None = None
     dtypes: tuple[str, ...] = ()
+    cuda_dtypes: tuple[str, ...] = ()
     devices: tuple[str, ...] = ("cuda", "cpu")
     min_arch: str | None = None
     prepare: str | None = None
@@ -168,6 +170,10 @@ class CandidateSpec:
         _need(set(self.passes) <= set(PASSES), f"passes of {', '.join(PASSES)}")
         _need(set(self.devices) <= {"cuda", "cpu"}, "devices of cuda, cpu")
         _need(":" in self.entry, "entry as module:function")
+
+    def dtypes_on(self, device: str) -> tuple[str, ...]:
+        """Those of the first input on ``cpu`` or ``cuda:N``; none meaning all."""
+        return (self.cuda_dtypes if device.startswith("cuda") else ()) or self.dtypes
 
     @property
     def line_id(self) -> str:
