@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelindex.resolve.answer import ShapeRef
-from kernelindex.web.facts import executed, facts, judged, readings
+from kernelindex.web.facts import executed, facts, judged, readings, shorten_apart
 from kernelindex.web.show import shape
 
 
@@ -73,3 +73,22 @@ def test_two_suites_of_one_operation_are_told_apart() -> None:
     assert shape(first) == "a suite of shapes, f3033c78"
     assert shape(first.model_copy(update={"distribution": None})) == "a suite of shapes"
     assert shape(first.model_copy(update={"axes": {"n": 2}})) == "n=2"
+
+
+def test_long_names_that_end_and_begin_alike_keep_what_differs() -> None:
+    start, end = "void reduce<" + "a" * 120, "z" * 60 + ">(int)"
+    names = [f"{start}MinNan{end}", f"{start}MaxNan{end}", "add(int)", f"{start}{end}"]
+    shown = shorten_apart([*names, names[0]])
+    assert set(shown) == set(names)
+    assert shown["add(int)"] == "add(int)"
+    assert "…MinNan…" in shown[names[0]]
+    assert "…MaxNan…" in shown[names[1]]
+    assert len(set(shown.values())) == len(names)
+    alone = shorten_apart(names[:1])[names[0]]
+    assert alone == f"{names[0][:100]}…{names[0][-30:]}"
+
+
+def test_names_that_differ_in_too_many_places_stay_whole() -> None:
+    middle = ["1" + "b" * 50 + one for one in "xy"]
+    names = ["a" * 110 + one + "c" * 60 for one in middle] + ["a" * 110 + "2" * 9 + "c" * 60]
+    assert len(set(shorten_apart(names).values())) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -13,7 +14,7 @@ from kernelindex.web.context import told
 from kernelindex.web.show import align, pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from markupsafe import Markup
 
@@ -36,7 +37,7 @@ SIZES = "Bytes"
 SUMMARY = frozenset({"minimum", "median", "mean", "maximum", "samples"})
 """What is stated of readings that a runner took many times."""
 MOST_LINES = 60
-NAME_START, NAME_END = 100, 30
+NAME_START, NAME_MIDDLE, NAME_END = 100, 40, 30
 """Letters kept of a kernel's name; those of one call that begin alike end apart, or conversely."""
 
 
@@ -161,21 +162,47 @@ def executed(spec: Spec) -> tuple[Executed, ...]:
     """The kernels of a run's one profiled call, the longest first."""
     found = sorted(spec.get("executed") or (), key=lambda one: -(one.get("share") or 0.0))
     shares = align([f"{100 * one['share']:.1f}" if one.get("share") else "" for one in found])
+    names = [str(one.get("kernel", "")) for one in found]
+    shown = shorten_apart(names)
     return tuple(
         Executed(
-            kernel=_shortened(name := str(one.get("kernel", ""))),
-            is_cut=len(name) > NAME_START + NAME_END,
+            kernel=shown[name],
+            is_cut=shown[name] != name,
             launches=f"{one['launches']:,}" if "launches" in one else "",
             share=share,
         )
-        for one, share in zip(found, shares, strict=True)
+        for one, name, share in zip(found, names, shares, strict=True)
     )
 
 
-def _shortened(name: str) -> str:
+def shorten_apart(names: Iterable[str]) -> dict[str, str]:
+    """Long names without their middle; where that would make two alike, with what differs in it."""
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        alike.setdefault(_shortened(name), []).append(name)
+    shown: dict[str, str] = {}
+    for short, group in alike.items():
+        if len(group) == 1:
+            shown[group[0]] = short
+            continue
+        start = _beginning(group)
+        end = _beginning([name[::-1] for name in group])
+        told = {name: _shortened(name, name[start : len(name) - end]) for name in group}
+        shown |= told if len(set(told.values())) == len(group) else {name: name for name in group}
+    return shown
+
+
+def _beginning(names: Sequence[str]) -> int:
+    """How many letters all of them begin with."""
+    letters = zip(*names, strict=False)
+    return sum(1 for _ in takewhile(lambda these: len(set(these)) == 1, letters))
+
+
+def _shortened(name: str, middle: str = "") -> str:
     if len(name) <= NAME_START + NAME_END:
         return name
-    return f"{name[:NAME_START]}…{name[-NAME_END:]}"
+    kept = f"{middle[:NAME_MIDDLE]}…" if middle else ""
+    return f"{name[:NAME_START]}…{kept}{name[-NAME_END:]}"
 
 
 def tensors(workload: Spec) -> tuple[Tensor, ...]:
