@@ -112,6 +112,20 @@ def test_published_shapes_are_planned_together(terminal: Terminal, home: Path) -
     assert plan.points[0].dtypes == {"x": "bf16", "weight": "fp32"}
 
 
+def test_a_plan_says_how_long_it_takes_at_least(terminal: Terminal, home: Path) -> None:
+    asked = ("bench", "plan", *SHAPE, *CPU, "--impl", "pytorch/RMSNorm", "--pass", "forward")
+    rules = ("--protocol", "records", "--load", "burst", "--time", "50", "--out")
+    done = terminal.ki(*asked, *rules, str(home / "short.json"))
+    # Three generations of 10 s and six tenths of eight rounds of 0.25 + 0.15 s.
+    assert "at least 36 s where everything is compiled, of 50 s\n" in done.out
+    two = ("--load", "sustained", *rules)
+    done = terminal.ki(*asked, *two, str(home / "long.json"), "--generations", "4", "--json")
+    found = json.loads(done.out)
+    assert (found["leastSeconds"], found["timeBudgetSeconds"]) == (55, 50)
+    done = terminal.ki(*asked, *two, str(home / "longer.json"), "--generations", "4")
+    assert "at least 55 s where everything is compiled, of 50 s; more time is needed" in done.out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

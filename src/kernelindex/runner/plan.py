@@ -28,6 +28,9 @@ INTERFACES = ("torch", "numpy")
 GRADIENTS = ("leaf", "non_leaf")
 GRADIENT_BUFFERS = ("fresh", "accumulated")
 _MAX_PLAN_BYTES = 64 << 20
+# Processes, correctness, examination: the least a generation takes beyond its rounds.
+_OVERHEAD_SECONDS = 10.0
+_ROUNDS_SHARE = 0.6
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MAX_ID = 200
 
@@ -99,6 +102,12 @@ class Rules:
         _need_some_of(self.load, LOAD, "load")
         _need_some_of(self.execution, EXECUTION, "execution")
         _need(self.gaps in GAPS, f"gaps of {', '.join(GAPS)}")
+
+    def least_seconds(self, passes: int) -> float:
+        """What one generation takes at least, for so many passes of all candidates together."""
+        regimes = len(self.cache) * len(self.load) * len(self.execution)
+        each = self.round_seconds + self.switch_warmup_seconds
+        return _OVERHEAD_SECONDS + _ROUNDS_SHARE * self.rounds * passes * regimes * each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +243,15 @@ class Plan:
         kind, colon, index = self.device.partition(":")
         known = self.device == "cpu" or (kind == "cuda" and bool(colon) and index.isdigit())
         _need(known, "device as cpu or cuda:<index>")
+
+    @property
+    def least_seconds(self) -> float:
+        """What the whole batch takes at least, its least number of generations."""
+        per_point = (
+            sum(len(set(one.passes) & set(point.passes)) for one in point.candidates)
+            for point in self.points
+        )
+        return self.rules.generations * sum(map(self.rules.least_seconds, per_point))
 
     @property
     def is_host_trial(self) -> bool:

@@ -20,6 +20,7 @@ from kernelindex.cli.options import db_option, json_option, open_catalog, print_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kernelindex.runner.plan import Plan
     from kernelindex.runner.planning import Ask, Choice
 
 
@@ -97,9 +98,9 @@ def command(
     if made:
         click.echo(made, err=True)
     if as_json:
-        print_json(_summary(target, choices, plan.runner, plan.number))
+        print_json(_summary(target, choices, plan))
     else:
-        _print(target, choices, plan.runner, plan.number)
+        _print(target, choices, plan)
 
 
 def choose(
@@ -125,11 +126,13 @@ def choose(
     return list(found.values())
 
 
-def _summary(target: Path, choices: list[Choice], runner: str, number: int) -> dict[str, Any]:
+def _summary(target: Path, choices: list[Choice], plan: Plan) -> dict[str, Any]:
     return {
         "plan": str(target),
-        "runner": runner,
-        "number": number,
+        "runner": plan.runner,
+        "number": plan.number,
+        "leastSeconds": round(plan.least_seconds),
+        "timeBudgetSeconds": plan.time_budget_seconds,
         "points": [
             {
                 "id": one.point.id,
@@ -143,8 +146,11 @@ def _summary(target: Path, choices: list[Choice], runner: str, number: int) -> d
     }
 
 
-def _print(target: Path, choices: list[Choice], runner: str, number: int) -> None:
-    click.echo(f"wrote {target}: batch {number} of {runner}, {len(choices)} points")
+def _print(target: Path, choices: list[Choice], plan: Plan) -> None:
+    click.echo(f"wrote {target}: batch {plan.number} of {plan.runner}, {len(choices)} points")
+    least, most = plan.least_seconds, plan.time_budget_seconds
+    short = "; more time is needed (--time)" if least > most else ""
+    click.echo(f"  at least {least:,.0f} s where everything is compiled, of {most:,.0f} s{short}")
     for one in choices:
         who = ", ".join(candidate.id for candidate in one.point.candidates)
         click.echo(f"  {one.point.id}: {', '.join(one.point.passes)}; {who}")

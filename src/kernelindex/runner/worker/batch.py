@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from kernelindex.runner.plan import Candidate, Plan, Point
 
 COMPLETE, CUT_SHORT = "complete", "cut_short"
-# Processes, correctness, examination: the least a generation takes beyond its rounds.
-_OVERHEAD_SECONDS = 10.0
-_ROUNDS_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +131,8 @@ class Batch:
         known = [float(one["seconds"]) for one in self.done[missing.point.id]]
         if known:
             return min(known)
-        rules = self.bench.rules
-        regimes = len(rules.cache) * len(rules.load) * len(rules.execution)
-        each = rules.round_seconds + rules.switch_warmup_seconds
         passes = sum(len(passes) for _, passes in self._wanted(missing.point))
-        return _OVERHEAD_SECONDS + _ROUNDS_SHARE * rules.rounds * passes * regimes * each
+        return self.bench.rules.least_seconds(passes)
 
     def _wanted(self, point: Point) -> list[tuple[Candidate, tuple[str, ...]]]:
         """Candidates with the passes that no earlier generation refused."""
