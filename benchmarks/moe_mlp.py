@@ -284,7 +284,10 @@ def run_sweep(timer: Timer, names: list[str], deadline: float, results: dict[str
             entry[name] = sweep_point(timer, name, inputs, graph=tokens <= 1024 and name in GRAPHS)
             slow[name] += time.perf_counter() - begin > 20
         for name in reversed([n for n in names if "error" not in entry[n]]):
-            add_turn(entry[name], sweep_point(timer, name, inputs, graph=False))
+            if time.perf_counter() > deadline:
+                entry[name]["second_turn"] = "out of time"
+            else:
+                add_turn(entry[name], sweep_point(timer, name, inputs, graph=False))
         line = {
             n: [shown(v[p]) for p in (*PASSES, "graph_forward") if p in v] for n, v in entry.items()
         }
@@ -295,8 +298,11 @@ def run_sweep(timer: Timer, names: list[str], deadline: float, results: dict[str
 
 def add_turn(entry: dict[str, Any], again: dict[str, Any]) -> None:
     """Samples of a second turn, in the opposite order, beside those of the first."""
+    if "error" in again:
+        entry["second_turn"] = again["error"]
+        return
     for name_of_pass in PASSES:
-        entry[name_of_pass] = [*entry[name_of_pass], *again.get(name_of_pass, [])]
+        entry[name_of_pass] += again[name_of_pass]
 
 
 def shown(found: list[float] | float | str) -> float | str:

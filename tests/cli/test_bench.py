@@ -92,6 +92,23 @@ def test_each_question_of_a_plan_may_have_its_own_pass_routing_and_weights(
     ]
 
 
+def test_questions_of_one_plan_take_of_its_options_what_they_can(
+    terminal: Terminal, home: Path
+) -> None:
+    target = home / "shared.json"
+    names = ("--impl", "kernelindex/moe_mlp", "--impl", "pytorch/matmul")
+    asked = ("bench", "plan", "moe-mlp", "tokens=8", *names, "--distribution", "skewed")
+    also = ("--also", "gemm m=64 n=32 k=16 pass:full", "--pass", "forward")
+    assert terminal.ki(*asked, *also, *CPU, "--out", str(target)).status == 0
+    routed, plain = load_plan(target).points
+    assert (routed.distribution, routed.passes) == ("skewed", ("forward",))
+    assert (plain.distribution, plain.passes) == (None, ("full",))
+    assert [one.id for point in (routed, plain) for one in point.candidates] == [
+        "kernelindex/moe_mlp",
+        "pytorch/matmul",
+    ]
+
+
 def test_distributions_are_taken_in_turn(terminal: Terminal, home: Path) -> None:
     target = home / "routed.json"
     asked = ("bench", "plan", "moe-mlp", "--device", "cuda:0", "--out", str(target))
@@ -136,8 +153,17 @@ def test_a_plan_says_how_long_it_takes_at_least(terminal: Terminal, home: Path) 
         (("softmx", "tokens=5"), "swiglu; did you mean softmax? [bench.operation]"),
         (("rmsnorm", "--device", "tpu"), "wanted cpu, cuda:N or auto"),
         (("rmsnorm", "--sweep", "tokens"), "wanted an axis and its values"),
-        (("rmsnorm", "gradients:leave"), "gradients:leave: wanted leaf or non_leaf"),
-        (("rmsnorm", "--also", "rmsnom"), "no operation 'rmsnom' can be run here"),
+        (("rmsnorm", "gradients:leave"), "'gradients:leave': wanted"),
+        (("rmsnorm", "distribution:"), "'distribution:': wanted distribution: and a name"),
+        (("rmsnorm", "distribution:skewed"), "rms-norm has no distribution 'skewed'"),
+        (("moe-mlp", "--distribution", "skewd"), "it has: uniform, skewed, single_expert"),
+        (("rmsnorm", "--also", "rmsnom"), "--also 'rmsnom': no operation 'rmsnom' can be run"),
+        (("rmsnorm", "pass:full", "--also", "rmsnorm"), "is asked for twice"),
+        (("rmsnorm", "--impl", "llama-rms-norm", "--also", "gemm"), "gemm has none of the"),
+        (
+            ("rmsnorm", "--impl", "llama-rms-norm", "--impl", "x", "--also", "rmsnorm tokens=7"),
+            "no candidate 'x' of rms-norm",
+        ),
         (("rmsnorm", "--also", ""), "wanted an `operation`"),
         (("rmsnorm", "--protocol", "sloppy"), "no protocol is called 'sloppy'"),
     ],

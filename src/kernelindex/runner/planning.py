@@ -80,7 +80,8 @@ def choose_point(ask: Ask) -> Choice:
     operation = load_operation(ask.operation)
     axes, axis_notes = _axes(operation, ask)
     dtypes, dtype_notes = _dtypes(operation, ask)
-    case = make_case(operation, axes, dtypes)
+    distribution = ask.distribution or _usual_distribution(operation)
+    case = make_case(operation, axes, dtypes, distribution=distribution)
     _check_size(case)
     chosen, left_out = _candidates(operation, ask, case.dtype(operation.inputs[0].name))
     if ask.candidates and left_out:
@@ -96,7 +97,6 @@ def choose_point(ask: Ask) -> Choice:
             f"nobody can be measured at {operation.slug} on {ask.device}: {_why(left_out)}",
             code="plan.candidates",
         )
-    distribution = ask.distribution or _usual_distribution(operation)
     point = Point(
         id=_point_id(operation, axes, case.dtypes, ask, distribution),
         operation=operation.slug,
@@ -223,9 +223,8 @@ def _candidates(
     left_out: list[tuple[str, str]] = []
     for spec in asked:
         obstacle = obstacle_of(spec, kind, ask.packages)
-        taken = spec.dtypes_on(kind)
-        if obstacle is None and taken and dtype not in taken:
-            obstacle = f"takes {', '.join(taken)}, not {dtype}"
+        if obstacle is None and not spec.takes(dtype, kind):
+            obstacle = f"takes {', '.join(spec.dtypes_on(kind))}, not {dtype}"
         if obstacle is None:
             chosen.append(planned(spec))
         else:

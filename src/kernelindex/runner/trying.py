@@ -150,7 +150,7 @@ def usual_rivals(ask: Ask) -> tuple[str, ...]:
         for one, obstacle in available(operation, ask.device, ask.packages)
         if obstacle is None
         and any(timed in one.passes for timed in passes)
-        and (not ask.dtypes or ask.dtypes[0] in (one.dtypes_on(ask.device) or ask.dtypes))
+        and (not ask.dtypes or one.takes(ask.dtypes[0], ask.device))
     ]
     trusted = operation.trusted.get(ask.device.partition(":")[0])
     first = fits[: RIVALS_ON_HOST if ask.device == "cpu" else RIVALS]

@@ -1,8 +1,8 @@
 """A probe of the standard library only; a candidate's entry says how it behaves.
 
 ``support:<behaviour>[@<pass or command>]``: honest, slow, hang, spin, crash, exit, raise, wrong,
-wrong_later, starts, defers, flood, forge, drip, print, daemon, memory, disk, oom_together,
-lying, unnonced.
+wrong_later, starts, starts_wrong, defers, flood, forge, drip, print, daemon, memory, disk,
+oom_together, lying, unnonced.
 """
 
 from __future__ import annotations
@@ -61,14 +61,15 @@ class Fake:
         self._act(request["pass"])
         if self.behaviour == "oom_together":
             self._claim_memory()
-        value = "wrong" if self.behaviour == "wrong" else "right"
-        Path(request["out"]).write_text(value)
         self.called += 1
-        late = self.behaviour == "defers" or (self.behaviour == "starts" and self.called == 1)
+        first = self.called == 1
+        wrong = self.behaviour == "wrong" or (self.behaviour == "starts_wrong" and first)
+        Path(request["out"]).write_text("wrong" if wrong else "right")
+        late = self.behaviour == "defers" or (self.behaviour.startswith("starts") and first)
         return {
             "guards": [WORK_AFTER_RETURN] if late else [],
             "outputs": ["y"],
-            "elapsed_ns": FIRST_NS if self.called == 1 else 1,
+            "elapsed_ns": FIRST_NS if first else 1,
         }
 
     def warm(self, request):

@@ -35,7 +35,8 @@ def events(folder: Path, name: str) -> list[dict]:
 def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None:
     plan = make_plan(
         *("honest", "crash", "exit", "raise", "wrong", "wrong_later", "flood", "forge", "lying"),
-        *("print", "crash@measure/forward", "raise@load", "starts", "defers"),
+        *("print", "crash@measure/forward", "raise@load"),
+        *("starts", "starts_wrong", "defers"),
         **ONE,
     )
     status, batch = run_plan(plan, tmp_path / "out")
@@ -45,6 +46,7 @@ def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None
         "honest": ("passed", ""),
         "print": ("passed", ""),
         "starts": ("passed", ""),
+        "starts_wrong": ("incorrect_numerical", "wrong_values"),
         "defers": ("suspected_reward_hack", "work_after_return"),
         "crash": ("runtime_error", "crashed"),
         "crash@measure/forward": ("runtime_error", "crashed"),
@@ -57,6 +59,10 @@ def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None
         "forge": ("policy_violation", "forged_reply"),
         "lying": ("suspected_reward_hack", "events_exceed_wall"),
     }
+    again = {one["candidate"] for one in events(tmp_path / "out", "asked_again")}
+    assert again == {"starts", "starts_wrong", "defers"}
+    (starts,) = (one for one in batch.series if one["candidate"] == "starts")
+    assert [one["code"] for one in starts["doubts"]] == ["WORK_AFTER_FIRST_CALL"]
     printed = next(
         one for one in events(tmp_path / "out", "process_ended") if "print" in one["name"]
     )

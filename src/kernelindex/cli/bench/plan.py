@@ -20,6 +20,7 @@ from kernelindex.cli.options import db_option, json_option, open_catalog, print_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kernelindex.cli.bench.question import Options
     from kernelindex.runner.plan import Plan
     from kernelindex.runner.planning import Ask, Choice
 
@@ -69,8 +70,9 @@ def command(
 
     WORKLOAD is a question as for `ki resolve`, or a workload's digest or slug. Axes left out
     are those of a published shape. The batch takes the next number of the runner's ledger.
-    `--also "softmax tokens=4096 hidden=4096"` puts another workload into the same batch; there
-    and in WORKLOAD pass:, distribution: and gradients: stand for the options of one question.
+    `--also "softmax tokens=4096 hidden=4096"` puts another workload into the same batch, with
+    the candidates that its operation has; pass:, distribution: and gradients: in a question take
+    the place of those options.
     """  # noqa: D301 (click reads backspace)
     from kernelindex.cli.bench.files import with_files
     from kernelindex.cli.bench.runner import next_number, reserve, use_runner
@@ -113,16 +115,24 @@ def choose(
 ) -> list[Choice]:
     """The points of these questions, which share their options, each id once."""
     from kernelindex.cli.bench.question import published_asks, read_questions
+    from kernelindex.cli.bench.together import read_together
+    from kernelindex.errors import RequestError
     from kernelindex.runner.planning import choose_point
 
-    options = make_options(**asked, gpu=gpu)
-    asks: list[Ask] = []
-    for words in questions:
+    def read(words: Sequence[str], options: Options) -> list[Ask]:
         if published:
-            asks += published_asks(words, options)
-        else:
-            asks += read_questions(words, options, lambda: open_catalog(ctx))
-    found = {choice.point.id: choice for choice in map(choose_point, asks)}
+            return list(published_asks(words, options))
+        return read_questions(words, options, lambda: open_catalog(ctx))
+
+    found: dict[str, Choice] = {}
+    for choice in map(choose_point, read_together(questions, make_options(**asked, gpu=gpu), read)):
+        earlier = found.setdefault(choice.point.id, choice)
+        if earlier.point != choice.point:
+            raise RequestError(
+                f"{choice.point.id} is asked for twice, with other passes or candidates; ask once"
+                " for all of them",
+                code="plan.twice",
+            )
     return list(found.values())
 
 

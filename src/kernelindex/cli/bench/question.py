@@ -16,7 +16,7 @@ from kernelindex.registry.operations import find_operation
 from kernelindex.resolve.query import parse_query
 from kernelindex.resolve.request import Request
 from kernelindex.runner.offers import recordable
-from kernelindex.runner.plan import GRADIENTS
+from kernelindex.runner.plan import GRADIENTS, PASSES
 from kernelindex.runner.planning import Ask
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def read_questions(
     """One ask for every shape of a sweep, distribution and kind of gradients, in order.
 
     ``words`` are a question as for ``ki resolve``, or one digest or slug of a workload, for
-    which ``catalog`` is opened; ``distribution:NAME`` and ``gradients:KIND`` among them take the
-    place of those options. Raises RequestError ``request.invalid`` with its problems, or
+    which ``catalog`` is opened; ``pass:``, ``distribution:`` and ``gradients:`` among them take
+    the place of those options. Raises RequestError ``request.invalid`` with its problems, or
     ``bench.operation`` where the operation cannot be run here.
     """
     words, options = _own_options(words, options)
@@ -75,25 +75,24 @@ def read_questions(
 def _own_options(words: Sequence[str], options: Options) -> tuple[list[str], Options]:
     """The words of a question without those that are options of its own, and these options."""
     left: list[str] = []
-    gradients: list[str] = []
-    distributions: list[str] = []
+    own: dict[str, list[str]] = {"pass": [], "gradients": [], "distribution": []}
     for word in words:
-        key, colon, value = word.partition(":")
-        if colon and key == "gradients":
-            gradients.append(value)
-        elif colon and key == "distribution":
-            distributions.append(value)
-        else:
-            left.append(word)
-    if not set(gradients) <= set(GRADIENTS):
+        key, _, value = word.partition(":")
+        is_own = key in own and value and (key != "pass" or value in PASSES)
+        (own[key] if is_own else left).append(value if is_own else word)
+    wrong = [word for word in left if word.partition(":")[0] in ("gradients", "distribution")]
+    wrong += [f"gradients:{one}" for one in own["gradients"] if one not in GRADIENTS]
+    if wrong:
         raise RequestError(
-            f"gradients:{', '.join(gradients)}: wanted {' or '.join(GRADIENTS)}",
-            code="bench.gradients",
+            f"{wrong[0]!r}: wanted distribution: and a name, or gradients: and"
+            f" {' or '.join(GRADIENTS)}",
+            code="bench.option",
         )
     return left, replace(
         options,
-        gradients=tuple(gradients) or options.gradients,
-        distributions=tuple(distributions) or options.distributions,
+        passes=tuple(own["pass"]) or options.passes,
+        gradients=tuple(own["gradients"]) or options.gradients,
+        distributions=tuple(own["distribution"]) or options.distributions,
     )
 
 
@@ -227,6 +226,7 @@ def published_asks(words: Sequence[str], options: Options) -> Iterable[Ask]:
     """Every published shape of the operation that ``words`` name."""
     from kernelindex.runner.operations.description import load_operation
 
+    words, options = _own_options(words, options)
     operation = _operation(" ".join(words))
     for shape in load_operation(operation.slug).published:
         for gradients, distribution in product(options.gradients, options.distributions):

@@ -133,8 +133,13 @@ def _ask(
     def no_catalog() -> Any:
         raise RequestError("--like takes an operation, not a workload", code="bench.operation")
 
-    (ask,) = read_questions((like, *words), options, no_catalog)
-    return replace(ask, packages=installed_packages())
+    asks = read_questions((like, *words), options, no_catalog)
+    if len(asks) > 1:
+        raise RequestError(
+            "one workload is tried at a time; name one distribution and one kind of gradients",
+            code="bench.question",
+        )
+    return replace(asks[0], packages=installed_packages())
 
 
 def _print(target: str, trials: Sequence[Trial], choice: Choice, said: Sequence[str]) -> None:

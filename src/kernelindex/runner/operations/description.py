@@ -142,7 +142,7 @@ class CandidateSpec:
 
     ``line`` is its implementation line's id where that differs from ``id``; ``dtypes`` are
     those of the first input that it takes, none meaning all, ``cuda_dtypes`` those on a
-    GPU where it takes others there; ``licence_state`` is ``declared``
+    GPU where it takes fewer there; ``licence_state`` is ``declared``
     by its project, ``concluded`` by us, or ``unknown``; ``min_arch`` is as ``sm_90``.
     """
 
@@ -169,11 +169,16 @@ class CandidateSpec:
         _need_among(self.licence_state, ("declared", "concluded", "unknown"), "licenceState")
         _need(set(self.passes) <= set(PASSES), f"passes of {', '.join(PASSES)}")
         _need(set(self.devices) <= {"cuda", "cpu"}, "devices of cuda, cpu")
+        _need(set(self.cuda_dtypes) <= set(self.dtypes), "cudaDtypes that are among dtypes")
         _need(":" in self.entry, "entry as module:function")
 
     def dtypes_on(self, device: str) -> tuple[str, ...]:
         """Those of the first input on ``cpu`` or ``cuda:N``; none meaning all."""
         return (self.cuda_dtypes if device.startswith("cuda") else ()) or self.dtypes
+
+    def takes(self, dtype: str, device: str) -> bool:
+        """Whether its first input may be of that type there."""
+        return dtype in (self.dtypes_on(device) or (dtype,))
 
     @property
     def line_id(self) -> str:

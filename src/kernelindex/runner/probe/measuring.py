@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 STEADY = 0.02
 BURST_SAMPLES = 10
-_ISSUED = 2
 _LONGEST_WARMUP = 4.0
 _STRETCH_SECONDS = 0.05
 _LOOK_EVERY_NS = 20_000_000
@@ -190,25 +189,24 @@ class Meter:
             size = stretch_size(size, taken)
         return done
 
-    def block(self, work: Work, calls: int) -> float:
+    def block(self, work: Work, calls: int) -> None:
         """Calls back to back and a wait for the device, for the worker's own clock.
 
         It includes making calls ready, zeroing of gradients that accumulate among it; so does
-        the pace of a queue, which thereby holds a little longer. What it gives back is the time
-        (ns) that the host then takes to issue a call to an idle device; 0 where it is the device.
+        the pace of a queue, which thereby holds a little longer.
         """
+        self._issue(work, calls)
+        self.timer.synchronize()
+
+    def issue(self, work: Work, calls: int) -> None:
+        """Calls back to back to an idle device, and no wait for it."""
+        self.timer.synchronize()
+        self._issue(work, calls)
+
+    def _issue(self, work: Work, calls: int) -> None:
         order = Order(work.count, self.seed())
         for at in range(calls):
             work.ready(order.at(at))()
-        self.timer.synchronize()
-        if not hasattr(self.timer, "find_pace"):
-            return 0.0
-        begun = time.perf_counter_ns()
-        for at in range(_ISSUED):
-            work.ready(order.at(at))()
-        issued = (time.perf_counter_ns() - begun) / _ISSUED
-        self.timer.synchronize()
-        return issued
 
     def _take(
         self,

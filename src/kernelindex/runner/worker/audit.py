@@ -27,9 +27,9 @@ _SLOPE_TIMES_HOST = 4.0
 # autograd) that events rightly leave out; the largest seen in eager mixtures of experts is far
 # above it per call, but so is their device time. On a CPU: making it ready, 20 µs on a quiet one.
 _SLOPE_BESIDE_NS, _SLOPE_BESIDE_NS_HOST = 500_000, 100_000
-# A call that a device waits for takes what its host needs to issue it, as the candidate's process
-# says: a layer of 40 µs took 0.7 ms a call on a host that compiled something else beside it.
-_ISSUE_TIMES = 1.5
+# A device that waits for its host takes what the host needs to issue a call: 0.57 ms for a layer of
+# 55 µs on the host of one H200. Beyond 2 ms nobody is believed to need that.
+_ISSUE_TIMES, _LONGEST_ISSUE_NS, _ISSUED_CALLS = 1.5, 2e6, 8
 _BLOCK_NS = 30e6
 _BLOCK_CALLS = (4, 400)
 _REPEATS = 3
@@ -59,30 +59,54 @@ def check_slope(member: Member, timed_pass: str, timeout_s: float, *, on_host: b
     """Time n and 2n calls by our clock; their difference must agree with the reported times.
 
     Host time that events leave out is allowed for, so on a device only work hidden from the
-    events for more than half of them and more than half a millisecond a call is refused, and more
-    than issuing it can explain; and only where it shows at every attempt, since a busy host
-    disturbs one now and then.
+    events for more than half of them and more than half a millisecond a call is refused, where
+    issuing the calls does not explain it; and only where it shows at every attempt, since a busy
+    host disturbs one now and then.
     """
-    reported = member.median_ns.get(timed_pass)
-    if reported is None:
+    if timed_pass not in member.median_ns:
         return
+    reported = member.median_ns[timed_pass]
     low, high = _BLOCK_CALLS
     calls = max(low, min(high, int(_BLOCK_NS / reported)))
-    times, beside = _SLOPE_TIMES, _SLOPE_BESIDE_NS
-    if on_host:
-        times, beside = _SLOPE_TIMES_HOST, _SLOPE_BESIDE_NS_HOST
     for _ in range(_ATTEMPTS):
         found = _slope_ns(member, timed_pass, calls, timeout_s, on_host=on_host)
         if found is None:
             return
-        slope, issue = found
-        noted = {"slopeNs": slope, "reportedNs": reported, "issueNs": issue, "calls": calls}
-        member.note("slope", timed_pass, noted)
-        if slope <= max(reported * times, reported + beside, issue * _ISSUE_TIMES):
+        slope = found
+        member.note("slope", timed_pass, {"slopeNs": slope, "reportedNs": reported, "calls": calls})
+        if slope <= _most_ns(reported, on_host=on_host):
             return
         reported = max(reported, _mean_ns(member, timed_pass, calls, timeout_s))
     text = f"{slope:.0f} ns a call by the worker's clock; {reported:.0f} ns were reported"
+    if not on_host and _is_issued_slowly(member, timed_pass, slope, reported, timeout_s):
+        member.doubt(timed_pass, "ISSUED_SLOWLY", "note", f"{text}: the device waits for its host")
+        return
     member.fail(timed_pass, Refused("suspected_reward_hack", "slope_disagrees", text))
+
+
+def _most_ns(reported: float, *, on_host: bool) -> float:
+    """What a call of a reported time may take by our clock."""
+    if on_host:
+        return max(reported * _SLOPE_TIMES_HOST, reported + _SLOPE_BESIDE_NS_HOST)
+    return max(reported * _SLOPE_TIMES, reported + _SLOPE_BESIDE_NS)
+
+
+def _is_issued_slowly(
+    member: Member, timed_pass: str, slope: float, reported: float, timeout_s: float
+) -> bool:
+    """Whether the host needs the time, and a traced call keeps no stream busy for it.
+
+    A call that waits for hidden work takes as long to issue as one of a slow host, but its trace
+    shows the work.
+    """
+    issue = _slope_ns(member, timed_pass, _ISSUED_CALLS, timeout_s, "issue", on_host=False)
+    traced = member.ask(timed_pass, "trace", timeout_s)
+    if issue is None or traced is None:
+        return False
+    busy = read_number(traced.fields.get("busy_ns"), 0.0)
+    member.found["slope"][timed_pass] |= {"issueNs": issue, "busyNs": busy}
+    needed = min(issue, _LONGEST_ISSUE_NS) * _ISSUE_TIMES
+    return slope <= needed and 0 < busy <= _most_ns(reported, on_host=False)
 
 
 def _mean_ns(member: Member, timed_pass: str, calls: int, timeout_s: float) -> float:
@@ -99,11 +123,15 @@ def _mean_ns(member: Member, timed_pass: str, calls: int, timeout_s: float) -> f
 
 
 def _slope_ns(
-    member: Member, timed_pass: str, calls: int, timeout_s: float, *, on_host: bool
-) -> tuple[float, float] | None:
-    """The slope and, of a device, the median time of issuing a call to it while it is idle.
-
-    From the shortest of a few blocks of each length: a disturbance only makes one longer.
+    member: Member,
+    timed_pass: str,
+    calls: int,
+    timeout_s: float,
+    command: str = "block",
+    *,
+    on_host: bool,
+) -> float | None:
+    """From the shortest of a few blocks of each length: a disturbance only makes one longer.
 
     On a host hidden work takes CPU time as well as wall clock, and what other processes do to
     the wall clock takes none of the candidate's; a candidate's own threads take more CPU time
@@ -111,14 +139,12 @@ def _slope_ns(
     disturbed short block would hide what a long one shows.
     """
     blocks: dict[int, list[int]] = {calls: [], 2 * calls: []}
-    issued: list[float] = []
     for _ in range(_REPEATS):
         for count, kept in blocks.items():
             before = spent_below(member.process.pid) if on_host else 0
-            reply = member.ask(timed_pass, "block", timeout_s, calls=count)
+            reply = member.ask(timed_pass, command, timeout_s, calls=count)
             if not isinstance(reply, Reply):
                 return None
             spent = spent_below(member.process.pid) - before if on_host else reply.wall_ns
             kept.append(min(reply.wall_ns, spent))
-            issued.append(0.0 if on_host else read_number(reply.fields.get("issue_ns"), 0.0))
-    return (min(blocks[2 * calls]) - min(blocks[calls])) / calls, median(issued)
+    return (min(blocks[2 * calls]) - min(blocks[calls])) / calls

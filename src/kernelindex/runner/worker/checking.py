@@ -206,26 +206,43 @@ def call_to_file(bench: Bench, member: Member, asked: Asked) -> Path | None:
     if reply is None:
         return None
     _note_first_call(member, reply)
-    if _is_starting(member, reply):
-        reply = member.ask(asked.timed_pass, "call", bench.long_timeout_s, **fields)
-        if reply is None:
-            return None
-    return path if note_guards(member, asked.timed_pass, reply) else None
+    text = _started(member, reply)
+    if text is None or not wait_until_quiet(member.process.pid):
+        return path if note_guards(member, asked.timed_pass, reply) else None
+    return path if _ask_again(bench, member, asked, text) else None
 
 
-def _is_starting(member: Member, reply: Reply) -> bool:
-    """Whether work after a call may be what a library starts at its first one; waits for its end.
+def _started(member: Member, reply: Reply) -> str | None:
+    """What a library may have started at a first call, such as a pool of compilers, in words.
 
-    A pool of compilers (torch.compile has one) imports torch for seconds. Asked again, only who
-    defers work does so again; once in a process, or every other call could be deferred.
+    Where nothing else is against the call, and once in a process: else every other call could
+    be deferred.
     """
     refused = [one for one in read_findings(reply.fields, "guards") if one["status"]]
     if not refused or any(one["code"] != "work_after_return" for one in refused):
-        return False
+        return None
     if "started" in member.found:
+        return None
+    text = str(refused[0]["text"])
+    member.found["started"] = {"text": text}
+    return text
+
+
+def _ask_again(bench: Bench, member: Member, asked: Asked, text: str) -> bool:
+    """Make the call once more now that all is quiet: only who defers work does so again.
+
+    What is judged stays what the first call left.
+    """
+    bench.journal.write(
+        "asked_again", candidate=member.id, timed_pass=asked.timed_pass, draw=asked.draw, text=text
+    )
+    path = member.process.place.out / "again.kit"
+    fields = {"set": asked.set, "refresh": asked.refresh, "out": str(path), "poison": True}
+    reply = member.ask(asked.timed_pass, "call", bench.long_timeout_s, **fields)
+    remove_files([path])
+    if reply is None or not note_guards(member, asked.timed_pass, reply):
         return False
-    waited = wait_until_quiet(member.process.pid)
-    member.found["started"] = {"seconds": round(waited, 2), "text": refused[0]["text"]}
+    member.doubt(asked.timed_pass, "WORK_AFTER_FIRST_CALL", "note", f"{text}, once")
     return True
 
 

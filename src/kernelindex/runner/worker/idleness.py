@@ -73,20 +73,17 @@ def spent_below(pid: int) -> int:
     return spent
 
 
-def wait_until_quiet(pid: int) -> float:
-    """Wait until a process and those below it take no CPU time for 0.3 s; at most 30 s.
-
-    The seconds waited.
-    """
-    began = time.monotonic()
+def wait_until_quiet(pid: int) -> bool:
+    """Whether a process and those below it take no CPU time for 0.3 s, at some time within 30 s."""
+    until = time.monotonic() + _LONGEST_S
     before = spent_below(pid)
-    while time.monotonic() - began < _LONGEST_S:
+    while time.monotonic() < until:
         time.sleep(_QUIET_S)
         now = spent_below(pid)
         if now - before < _LEAST_SHARE * _QUIET_S * 1e9:
-            break
+            return True
         before = now
-    return time.monotonic() - began
+    return False
 
 
 def _same(before: process_table.Row, after: process_table.Row | None) -> bool:
