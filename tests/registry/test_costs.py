@@ -37,6 +37,18 @@ def test_moe_reads_only_the_experts_that_tokens_chose() -> None:
     assert work.bytes == chosen * BF16 + 2 * 2048 * BF16 + 8 * (INT32 + BF16)
 
 
+def test_a_floor_that_accuses_counts_only_experts_that_any_routing_needs() -> None:
+    """Sixteen tokens of eight experts each may all have chosen the same eight of 128."""
+    few = {**RECORD, "tokens": 16, "experts": 128}
+    usual = cost_of("moe-mlp", "forward", few, {"x": "bf16"})
+    least = cost_of("moe-mlp", "forward", few, {"x": "bf16"}, surely=True)
+    assert usual is not None
+    assert least is not None
+    one = 3 * 768 * 2048 * BF16
+    assert (usual.bytes or 0) - (least.bytes or 0) == (128 - 8) * one
+    assert usual.flops == least.flops
+
+
 def test_moe_backward_writes_every_experts_gradient() -> None:
     few = {**RECORD, "tokens": 1, "experts": 128}
     work = cost_of("moe-mlp", "backward", few, {"x": "bf16"})

@@ -36,12 +36,18 @@ class Work:
 
 
 def cost_of(
-    operation: str, timed_pass: str, axes: Mapping[str, int], dtypes: Mapping[str, str]
+    operation: str,
+    timed_pass: str,
+    axes: Mapping[str, int],
+    dtypes: Mapping[str, str],
+    *,
+    surely: bool = False,
 ) -> Work | None:
     """The work of one call, or None for an operation, pass or axes that no model covers.
 
     ``axes`` are under our names, ``dtypes`` maps tensor to dtype id. ``inference`` costs
-    what ``forward`` does.
+    what ``forward`` does. ``surely`` counts of what depends on the data, such as the experts
+    that tokens choose, no more than any data need.
     """
     known = load_operations().get(operation)
     if known is None:
@@ -50,7 +56,7 @@ def cost_of(
     if model is None:
         return None
     try:
-        values = complete_axes(known, axes)
+        values = complete_axes(known, axes, surely=surely)
         if values is None:
             return None
         flops = None if model.flops is None else evaluate(model.flops, values)
@@ -67,7 +73,9 @@ def bytes_terms(operation: Operation, timed_pass: str) -> tuple[BytesTerm, ...]:
     return _tensor_terms(operation, timed_pass) if model.bytes is None else model.bytes
 
 
-def complete_axes(operation: Operation, axes: Mapping[str, int]) -> dict[str, int] | None:
+def complete_axes(
+    operation: Operation, axes: Mapping[str, int], *, surely: bool = False
+) -> dict[str, int] | None:
     """``axes`` of the operation with its derived ones added, or None where one is missing."""
     given = [axis.name for axis in operation.axes if not axis.derived]
     if any(name not in axes for name in given):
@@ -77,7 +85,8 @@ def complete_axes(operation: Operation, axes: Mapping[str, int]) -> dict[str, in
         if axis.expression is not None:
             values[axis.name] = evaluate(axis.expression, values)
         elif axis.least_of:
-            values[axis.name] = min(evaluate(text, values) for text in axis.least_of)
+            bounds = (axis.surely,) if surely and axis.surely else axis.least_of
+            values[axis.name] = min(evaluate(text, values) for text in bounds)
     return values
 
 

@@ -37,13 +37,17 @@ _SUGGESTIONS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisInfo:
-    """One axis; a derived one carries its ``expression``, a bounded one ``least_of`` several."""
+    """One axis; a derived one carries its ``expression``, a bounded one ``least_of`` several.
+
+    ``surely`` is what a bounded one is at least, whatever the data.
+    """
 
     name: str
     title: str
     aliases: tuple[str, ...] = ()
     expression: str | None = None
     least_of: tuple[str, ...] = ()
+    surely: str | None = None
 
     @property
     def derived(self) -> bool:
@@ -208,6 +212,7 @@ def _read_axis(data: Mapping[str, Any]) -> AxisInfo:
         aliases=tuple(data.get("aliases", ())),
         expression=data.get("expression"),
         least_of=tuple(data.get("least_of", ())),
+        surely=data.get("surely"),
     )
 
 

@@ -234,3 +234,72 @@ def test_fresh_leaves_take_gradients_and_give_way_again(tmp_path: Path) -> None:
     assert one.leaves["weight"] is leaf
     assert one.given["weight"] is given
     assert leaf.grad is None
+
+
+@dataclass
+class Rotation(Clock):
+    """A bench of three sets; set 2 takes almost three times as long as set 0."""
+
+    count: int = 3
+    foreseeing: bool = False
+    called: list[int] = field(default_factory=list)
+
+    def write_all(self, keys: Any) -> None:
+        assert set(keys) == {0, 1, 2}
+
+    def fresh_key(self) -> int:
+        return 7
+
+    def call(self, order: list[int]) -> None:
+        self.called = order
+
+    def wait(self, seconds: float) -> None:
+        assert seconds > 0
+
+    def time(self, index: int) -> float:
+        foreseen = self.foreseeing and index == self.called[0]
+        spread = math.exp(0.02 * self.random.normal())
+        return spread * (4_000.0 if foreseen else 40_000.0 + 35_000.0 * index)
+
+
+@pytest.mark.parametrize(("foreseeing", "codes"), [(False, []), (True, ["predicts_next"])])
+def test_sets_that_take_longer_foresee_nothing(foreseeing: bool, codes: list[str]) -> None:
+    """An expert MLP at few tokens reads the weights of the experts that a set's tokens chose."""
+    from kernelindex.runner.probe.audits.timings import audit_prediction
+
+    for seed in range(40):
+        bench: Any = Rotation(Random(seed), foreseeing=foreseeing)
+        assert [one.code for one in audit_prediction(bench)] == codes
+
+
+@pytest.mark.slow
+def test_a_backward_that_is_right_once_a_graph_is_told_so_and_not_accused(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the function is torch's")
+    from kernelindex.runner.cheats.codes import status_of
+    from kernelindex.runner.cheats.fixtures.honest import rms_norm
+    from kernelindex.runner.probe.audits import applicable, run_audit
+    from tests.runner.cheats.factories import make_bench
+
+    class OnceAGraph(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, weight: Any) -> Any:
+            ctx.kept = [x.detach().clone(), weight.detach().clone()]
+            return rms_norm(x, weight)
+
+        @staticmethod
+        def backward(ctx: Any, upstream: Any) -> Any:
+            leaves = [one.clone().requires_grad_() for one in ctx.kept]
+            with torch.enable_grad():
+                found = torch.autograd.grad(rms_norm(*leaves), leaves, upstream)
+            ctx.kept[0].zero_()  # as one that writes its gradients over what it kept
+            return found
+
+    def candidate(x: Any, weight: Any) -> Any:
+        return OnceAGraph.apply(x, weight)
+
+    bench = make_bench(candidate, tmp_path, "backward")
+    assert applicable(bench)[0] == "once"
+    (found,) = run_audit("once", bench)
+    assert found.code == "graph_used_once"
+    assert status_of(found.code) == "runtime_error"
+    assert run_audit("once", make_bench(rms_norm, tmp_path, "backward")) == []

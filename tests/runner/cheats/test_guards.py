@@ -25,6 +25,7 @@ from kernelindex.runner.probe.guards.leftovers import (  # noqa: E402
     watch_after_return,
 )
 from kernelindex.runner.probe.guards.outputs import (  # noqa: E402
+    check_mutual,
     fingerprint,
     memory_span,
     overlap,
@@ -243,6 +244,17 @@ def test_views_overlap_and_neighbours_do_not() -> None:
     base = torch.zeros(8, 8)
     assert overlap(memory_span(base), memory_span(base[2:].t()))
     assert not overlap(memory_span(base), memory_span(base.clone()))
+
+
+def test_parts_of_one_allocation_are_outputs_of_their_own() -> None:
+    both = torch.zeros(2, 8)
+    assert check_mutual({"grad_a": both[0], "grad_b": both[1]}) == []
+    assert check_mutual({"empty": both[:0], "y": both}) == []
+    (found,) = check_mutual({"y": both[:, 2:], "x": both[1]})
+    assert (found.code, "x shares memory with the output y" in found.text) == (
+        "output_aliased",
+        True,
+    )
 
 
 def test_a_fingerprint_moves_with_one_bit_and_with_a_swap() -> None:

@@ -63,7 +63,7 @@ def test_one_of_each_kind_of_trouble_leaves_the_batch_complete(tmp_path) -> None
     assert again == {"starts", "starts_wrong", "defers"}
     (starts,) = (one for one in batch.series if one["candidate"] == "starts")
     doubts = {one["code"] for one in starts["doubts"]}
-    assert doubts == {"WORK_AFTER_FIRST_CALL", "NOT_ISOLATED"}
+    assert doubts == {"ASKED_AGAIN", "NOT_ISOLATED"}
     printed = next(
         one for one in events(tmp_path / "out", "process_ended") if "print" in one["name"]
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from kernelindex.runner.worker.idleness import Idleness, spent_below
+from kernelindex.runner.worker import idleness as module
+from kernelindex.runner.worker import process_table
+from kernelindex.runner.worker.idleness import Idleness, spent_below, wait_until_quiet
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -89,7 +93,9 @@ def test_a_relay_between_turns_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     # Others' turns take a second, however long the work takes here: only CPU time is measured.
     seconds = iter((0, 1_000_000_000))
     clocks = SimpleNamespace(
-        monotonic_ns=lambda: next(seconds), clock_gettime_ns=time.clock_gettime_ns
+        monotonic_ns=lambda: next(seconds),
+        clock_gettime_ns=time.clock_gettime_ns,
+        sleep=time.sleep,
     )
     monkeypatch.setattr("kernelindex.runner.worker.idleness.time", clocks)
     idleness = Idleness()
@@ -114,3 +120,50 @@ def test_an_honest_process_whose_children_end_between_turns_is_not_accused() -> 
             idleness.enter(member)
         assert idleness.verdict(member) is None
         assert idleness.cpu_ns["m"] < 0.03e9
+
+
+POOL = """
+import threading, time
+def spin():
+    until = time.monotonic() + 0.15
+    while time.monotonic() < until:
+        pass
+def work():
+    threading.Thread(target=spin).start()
+"""
+BUSY = """
+def work():
+    if os.fork() == 0:
+        while True:
+            pass
+"""
+
+
+def test_a_pool_that_spins_after_its_turn_is_not_the_others_burden() -> None:
+    """OpenBLAS spins for 0.1 s a thread: on many cores that is a good part of the others' turns."""
+    idleness = Idleness()
+    with candidate(POOL) as process:
+        member: Any = SimpleNamespace(id="m", process=process)
+        for _ in range(3):
+            work(process)
+            idleness.leave(member)
+            time.sleep(0.1)
+            idleness.enter(member)
+        assert idleness.cpu_ns["m"] < 0.03e9
+
+
+def test_who_starts_something_is_quiet_once_and_who_never_ends_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with candidate(POOL) as process:
+        work(process)
+        assert wait_until_quiet(process.pid)
+    monkeypatch.setattr(module, "_LONGEST_S", 1.0)
+    with candidate(BUSY) as process:
+        work(process)
+        try:
+            assert not wait_until_quiet(process.pid)
+        finally:
+            for one in process_table.descendants(process_table.read_table(), process.pid):
+                if one != process.pid:
+                    os.kill(one, signal.SIGKILL)

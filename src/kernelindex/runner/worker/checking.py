@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kernelindex.runner.worker.processes import Process
 
 _OFFSETS = 1 << 20
+# What a host that was held up for some milliseconds shows too.
+_ASKED_AGAIN = frozenset(("work_after_return", "work_on_other_stream"))
 
 
 @dataclass(slots=True)
@@ -219,7 +221,7 @@ def _started(member: Member, reply: Reply) -> str | None:
     be deferred.
     """
     refused = [one for one in read_findings(reply.fields, "guards") if one["status"]]
-    if not refused or any(one["code"] != "work_after_return" for one in refused):
+    if not refused or not {one["code"] for one in refused} <= _ASKED_AGAIN:
         return None
     if "started" in member.found:
         return None
@@ -242,7 +244,7 @@ def _ask_again(bench: Bench, member: Member, asked: Asked, text: str) -> bool:
     remove_files([path])
     if reply is None or not note_guards(member, asked.timed_pass, reply):
         return False
-    member.doubt(asked.timed_pass, "WORK_AFTER_FIRST_CALL", "note", f"{text}, once")
+    member.doubt(asked.timed_pass, "ASKED_AGAIN", "note", f"{text}, once")
     return True
 
 
@@ -305,6 +307,14 @@ def note_result(
     if timed and refused.status != "invalid_reference":
         return Refused("suspected_reward_hack", "wrong_when_timed", f"{reason}: {text}")
     return refused
+
+
+def used_once(bench: Bench, member: Member) -> Refused | None:
+    """The refusal of a backward that is right only once a graph, which no cheat is."""
+    fields = {"pass": "backward", "name": "once"}
+    answer = member.process.ask("audit", bench.long_timeout_s, **fields)
+    findings = read_findings(answer.fields, "findings") if isinstance(answer, Reply) else []
+    return first_refusal(findings)
 
 
 def _keep(member: Member, timed_pass: str, draw: str, outputs: Mapping[str, Any]) -> None:

@@ -25,6 +25,7 @@ _SCHEDULER_CLOCK = 2  # CPUCLOCK_SCHED of Linux: the clock of one process, in ns
 
 _LOOKS = 5
 _QUIET_S, _LONGEST_S = 0.3, 30.0
+_LOOK_S, _SPUN_NS, _SPIN_S = 0.01, 5_000_000, 0.3  # OpenBLAS spins for 0.1 s, others for 0.2
 
 
 @dataclass(slots=True)
@@ -36,7 +37,8 @@ class Idleness:
     wall_ns: dict[str, int] = field(default_factory=dict)
 
     def leave(self, member: Member) -> None:
-        """Its turn is over."""
+        """Its turn is over, once a pool that only spins for a while has stopped."""
+        let_pools_stop(member.process.pid)
         self._left[member.id] = (time.monotonic_ns(), spent_below(member.process.pid))
 
     def enter(self, member: Member) -> None:
@@ -71,6 +73,18 @@ def spent_below(pid: int) -> int:
         if all(_same(row, table.get(row.pid)) for row in rows):
             break
     return spent
+
+
+def let_pools_stop(pid: int) -> None:
+    """Wait 0.3 s where a process or one below it computes on after its turn.
+
+    A pool of threads that spins is idle by then, and each of many cores counts; who goes on
+    computing is seen by what it spends in the others' turns.
+    """
+    before = spent_below(pid)
+    time.sleep(_LOOK_S)
+    if spent_below(pid) - before > _SPUN_NS:
+        time.sleep(_SPIN_S)
 
 
 def wait_until_quiet(pid: int) -> bool:

@@ -20,7 +20,7 @@ from kernelindex.runner.batch_files import digest
 _LONGEST_LIST = 1 << 20
 _FRESH = ("home", "tmp", "out")
 _PASSED = re.compile(
-    r"PATH|LANG|LC_.*|TZ|LD_LIBRARY_PATH|CUDA_.*|NVIDIA_.*|VIRTUAL_ENV|OMP_.*|MKL_.*|"
+    r"PATH|LANG|LC_.*|TZ|LD_LIBRARY_PATH|CUDA_.*|NVIDIA_.*|VIRTUAL_ENV|OMP_(?!WAIT_POLICY).*|MKL_.*|"
     r"TRITON_(PTXAS|CUOBJDUMP|NVDISASM|LIBCUDA|LIBDEVICE).*|CC|CXX|C_INCLUDE_PATH|LIBRARY_PATH"
 )
 

@@ -16,6 +16,7 @@ from kernelindex.runner.worker.checking import (
     note_guards,
     note_result,
     remove_files,
+    used_once,
 )
 from kernelindex.runner.worker.idleness import Idleness
 from kernelindex.runner.worker.members import Member, Timed
@@ -179,6 +180,8 @@ class Rounds:
         results = compare(self.judge, {member.id: str(path)}, asked)
         if self.judge.problem is None:
             wrong = note_result(member, asked, results.get(member.id), timed=True)
+            if wrong is not None and regime.timed_pass == "backward":
+                wrong = used_once(self.bench, member) or wrong
             journal_check(self.bench, asked, {member.id: wrong}, timed=True)
             if wrong is not None:
                 member.fail(regime.timed_pass, wrong)

@@ -21,6 +21,7 @@ from kernelindex.runner.probe.audits.values import (
     audit_address,
     audit_calls,
     audit_graph,
+    audit_once,
     audit_reuse,
 )
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["AUDITS", "Bench", "applicable", "run_audit"]
 
 AUDITS: Mapping[str, Callable[[Bench], list[Finding]]] = {
+    "once": audit_once,
     "reuse": audit_reuse,
     "calls": audit_calls,
     "address": audit_address,
@@ -50,6 +52,7 @@ def applicable(bench: Bench) -> list[str]:
     needs = {
         # The outputs of backward are those of one forward outside.
         "reuse": bench.timed_pass != "backward",
+        "once": bench.timed_pass == "backward",
         "graph": bench.timed_pass == "backward",
         "upstream": bench.timed_pass in {"backward", "full"},
         "weights": bench.training and bool(bench.static_names),

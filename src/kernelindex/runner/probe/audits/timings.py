@@ -76,15 +76,26 @@ def audit_weights(bench: Bench) -> list[Finding]:
 
 
 def audit_prediction(bench: Bench) -> list[Finding]:
-    """After a steady rotation and a gap: a set out of turn against the one whose turn it is."""
-    order = list(range(bench.count)) * 2
+    """After a steady rotation and a gap: a set out of turn against the one whose turn it is.
+
+    Both halves of a pair time one set, which is out of turn or not by where the rotation began:
+    honest kernels may take longer on some contents than on others.
+    """
+    sets: list[int] = []  # those to be timed once more
 
     def sample(*, foreseen: bool) -> float:
+        if sets:
+            timed = sets.pop()
+        else:
+            timed = bench.random.below(bench.count)
+            sets.append(timed)
+        shift = 0 if foreseen else 1 + bench.random.below(max(1, bench.count - 1))
+        order = [(timed + shift + at) % bench.count for at in range(bench.count)] * 2
         bench.write_all({one: bench.fresh_key() for one in range(bench.count)})
         started = bench.clock()
         bench.call(order)
         bench.wait(_gap_s((bench.clock() - started) / len(order)))
-        return bench.time(0 if foreseen else 1 + bench.random.below(max(1, bench.count - 2)))
+        return bench.time(timed)
 
     found = compare(
         bench, lambda: sample(foreseen=False), lambda: sample(foreseen=True), REPEAT_MARGIN

@@ -37,6 +37,23 @@ def audit_address(bench: Bench) -> list[Finding]:
     return [Finding("stale_by_address", text, {"off": off, "fromOld": _off(new[name], old[name])})]
 
 
+def audit_once(bench: Bench) -> list[Finding]:
+    """The same upstream gradient on the same graph must give the same gradients again.
+
+    A backward that writes over what its forward kept is right once a graph. That is honest, and
+    cannot be timed alone: `backward` is called again and again on one graph.
+    """
+    write_set(bench, bench.fresh_key())
+    first = bench.answer(0)
+    found = find_difference(bench.answer(0), first)
+    if found is None:
+        return []
+    name, off = found
+    text = f"{name} of a second backward on one graph is off by {off:.3g} of its norm from the "
+    text += "first; its forward and full passes can be timed"
+    return [Finding("graph_used_once", text, {"off": off})]
+
+
 def audit_graph(bench: Bench) -> list[Finding]:
     """A new upstream gradient on an old graph must give what it gives on a new graph."""
     write_set(bench, bench.fresh_key())

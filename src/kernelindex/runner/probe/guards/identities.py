@@ -23,7 +23,8 @@ _TENSOR = (
     *("clone", "copy_", "detach", "data_ptr", "untyped_storage", "stride", "size", "backward"),
     *("to", "item", "requires_grad_", "view", "cpu", "numpy", "__torch_function__", "grad"),
 )
-_CUDA = ("Event", "Stream", "synchronize", "current_stream", "set_stream", "stream", "graph")
+_CUDA = ("Event", "Stream", "synchronize", "current_stream", "stream", "graph")
+# Not torch.cuda.set_stream: vLLM puts its own there on import; which stream is current is a flag.
 # Names watched by module; a class's methods are watched where listed as Class.method.
 WATCHED = {
     "time": _CLOCKS,

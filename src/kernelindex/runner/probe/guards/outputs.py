@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from kernelindex.errors import NotFoundError
@@ -62,18 +63,28 @@ def check_sharing(
 
 
 def check_mutual(outputs: Mapping[str, Any]) -> list[Finding]:
-    """One finding for each pair of outputs whose memory overlaps."""
-    names = sorted(outputs)
+    """One finding for each pair of outputs whose elements lie between each other's.
+
+    Parts of one allocation are memory of their own: a fused backward makes both gradients in one.
+    """
+    spans = {name: element_span(tensor) for name, tensor in outputs.items()}
     return [
-        finding
-        for i, name in enumerate(names)
-        for finding in check_sharing(
-            {name: outputs[name]},
-            {other: outputs[other] for other in names[i + 1 :]},
-            "output_aliased",
-            "the output",
-        )
+        Finding("output_aliased", f"{one} shares memory with the output {other}; wanted its own")
+        for one, other in combinations(sorted(spans), 2)
+        if overlap(spans[one], spans[other])
     ]
+
+
+def element_span(tensor: Any) -> tuple[str, int, int]:
+    """Device, and byte addresses of the first element and past the last; of an array's base."""
+    if is_array(tensor):
+        return memory_span(tensor)
+    start = tensor.data_ptr()
+    if tensor.numel() == 0:
+        return (str(tensor.device), start, start)
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    last = sum((size - 1) * stride for size, stride in steps)
+    return (str(tensor.device), start, start + (last + 1) * tensor.element_size())
 
 
 def memory_span(tensor: Any) -> tuple[str, int, int]:
