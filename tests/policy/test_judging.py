@@ -329,4 +329,4 @@ def test_two_thousand_entries_are_judged() -> None:
 
 
 def test_the_version_is_stored_with_rows() -> None:
-    assert POLICY_VERSION == "policy/9"
+    assert POLICY_VERSION == "policy/10"

@@ -98,6 +98,15 @@ class TestPhysicalFloor:
         unknown = make_product(l2_bytes=None)
         assert not above_physical_floor(make_run(value=0.5 * MS, cost=MEMORY), unknown)
 
+    def test_only_bytes_that_any_data_need_accuse(self) -> None:
+        sure = replace(MEMORY, sure_bytes=3 * 10**8)  # eight experts of up to 80
+        assert not above_physical_floor(make_run(value=0.5 * MS, cost=sure), make_product())
+        assert not beats_memory_floor(make_run(value=0.5 * MS, cost=sure), make_product())
+        assert above_physical_floor(make_run(value=0.05 * MS, cost=sure), make_product())
+        limit = limit_of(make_run(value=2 * MS, cost=sure), make_product())
+        assert limit is not None
+        assert limit.percent_nominal == pytest.approx(50.0)
+
     def test_nothing_is_known_without_product_or_model(self) -> None:
         assert not above_physical_floor(make_run(value=1.0, cost=COMPUTE), None)
         assert not above_physical_floor(make_run(value=1.0), make_product())

@@ -189,10 +189,15 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Work of one call: floating point operations and compulsory bytes."""
+    """Work of one call: floating point operations and compulsory bytes.
+
+    ``sure_bytes`` are the bytes that a call moves whatever its data, where that may be fewer: of
+    an expert MLP at few tokens the weights of k experts.
+    """
 
     flops: int | None
     bytes: int | None
+    sure_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

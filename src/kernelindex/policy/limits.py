@@ -77,7 +77,8 @@ def above_physical_floor(facts: RunFacts, product: Product | None) -> bool:
     """Whether a run claims to be faster than its device can be: then it does not rank.
 
     The compute floor always holds. The memory floor holds under a cold cache, and where
-    the bytes are several times the L2; a warm cache may beat it honestly.
+    the bytes are several times the L2; a warm cache may beat it honestly. Only bytes that any
+    data need accuse.
     """
     time_ns = latency_ns(facts)
     if time_ns is None or facts.cost is None or product is None:
@@ -99,15 +100,15 @@ def floor_text(facts: RunFacts) -> str:
 
 
 def beats_memory_floor(facts: RunFacts, product: Product | None) -> bool:
-    """Whether a run moves its compulsory bytes faster than the nominal bandwidth."""
-    time_ns, floor_ns = latency_ns(facts), _memory_floor(facts, product)
+    """Whether a run moves the bytes that it surely needs faster than the nominal bandwidth."""
+    time_ns, floor_ns = latency_ns(facts), _time_of(_sure_bytes(facts), product)
     return time_ns is not None and floor_ns is not None and time_ns < floor_ns
 
 
 def _bytes_come_from_memory(facts: RunFacts, product: Product) -> bool:
     if COLD in facts.protocol.rules:
         return True
-    work = facts.cost.bytes if facts.cost else None
+    work = _sure_bytes(facts)
     return bool(work and product.l2_bytes and work > CERTAINLY_UNCACHED * product.l2_bytes)
 
 
@@ -122,7 +123,16 @@ def _floors(facts: RunFacts, product: Product) -> tuple[float | None, float | No
 
 def _memory_floor(facts: RunFacts, product: Product | None) -> float | None:
     """The time in ns that the compulsory bytes take at nominal bandwidth."""
-    traffic = facts.cost.bytes if facts.cost else None
+    return _time_of(facts.cost.bytes if facts.cost else None, product)
+
+
+def _sure_bytes(facts: RunFacts) -> int | None:
+    if facts.cost is None:
+        return None
+    return facts.cost.bytes if facts.cost.sure_bytes is None else facts.cost.sure_bytes
+
+
+def _time_of(traffic: int | None, product: Product | None) -> float | None:
     if product is None or not traffic or not product.bandwidth_bytes_s:
         return None
     return traffic / product.bandwidth_bytes_s * 1e9

@@ -102,8 +102,11 @@ def read_cost(
     work_pass = computes if timed_pass is TimedPass.UNSTATED else str(timed_pass)
     if work_pass is None:
         return None
-    work = cost_of(shape.operation, work_pass, dict(shape.axes), dict(shape.dtypes))
-    return Cost(flops=work.flops, bytes=work.bytes) if work else None
+    asked = (shape.operation, work_pass, dict(shape.axes), dict(shape.dtypes))
+    work, least = cost_of(*asked), cost_of(*asked, surely=True)
+    if work is None or least is None:
+        return None
+    return Cost(flops=work.flops, bytes=work.bytes, sure_bytes=least.bytes)
 
 
 def read_own_doubts(spec: Spec) -> tuple[Doubt, ...]:

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-POLICY_VERSION = "policy/9"
+POLICY_VERSION = "policy/10"
 """Changes whenever a cohort, verdict, rank, level, doubt or limit could come out otherwise."""
