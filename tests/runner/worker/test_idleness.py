@@ -56,6 +56,22 @@ def work():
         pass
 """
 
+POOL = """
+import threading, time
+def spin():
+    until = time.monotonic() + 0.15
+    while time.monotonic() < until:
+        pass
+def work():
+    threading.Thread(target=spin).start()
+"""
+BUSY = """
+def work():
+    if os.fork() == 0:
+        while True:
+            pass
+"""
+
 LOOP = """
 for line in sys.stdin:
     work()
@@ -109,46 +125,18 @@ def test_a_relay_between_turns_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     assert refused.code == "slows_next"
 
 
-def test_an_honest_process_whose_children_end_between_turns_is_not_accused() -> None:
-    idleness = Idleness()
-    with candidate(CHILDREN) as process:
-        member: Any = SimpleNamespace(id="m", process=process)
-        for _ in range(3):
-            work(process)
-            idleness.leave(member)
-            time.sleep(0.05)
-            idleness.enter(member)
-        assert idleness.verdict(member) is None
-        assert idleness.cpu_ns["m"] < 0.03e9
-
-
-POOL = """
-import threading, time
-def spin():
-    until = time.monotonic() + 0.15
-    while time.monotonic() < until:
-        pass
-def work():
-    threading.Thread(target=spin).start()
-"""
-BUSY = """
-def work():
-    if os.fork() == 0:
-        while True:
-            pass
-"""
-
-
-def test_a_pool_that_spins_after_its_turn_is_not_the_others_burden() -> None:
+@pytest.mark.parametrize("program", [CHILDREN, POOL], ids=["children", "pool"])
+def test_what_ends_soon_after_a_turn_is_not_the_others_burden(program: str) -> None:
     """OpenBLAS spins for 0.1 s a thread: on many cores that is a good part of the others' turns."""
     idleness = Idleness()
-    with candidate(POOL) as process:
+    with candidate(program) as process:
         member: Any = SimpleNamespace(id="m", process=process)
         for _ in range(3):
             work(process)
             idleness.leave(member)
             time.sleep(0.1)
             idleness.enter(member)
+        assert idleness.verdict(member) is None
         assert idleness.cpu_ns["m"] < 0.03e9
 
 

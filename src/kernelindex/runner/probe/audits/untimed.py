@@ -17,7 +17,7 @@ from kernelindex import stats
 from kernelindex.runner.cheats.codes import Finding
 from kernelindex.runner.probe.audits.deciding import compare
 from kernelindex.runner.probe.audits.timings import REPEAT_MARGIN, explain
-from kernelindex.runner.probe.audits.values import find_difference, write_set
+from kernelindex.runner.probe.audits.values import explain_difference, find_difference, write_set
 
 if TYPE_CHECKING:
     from kernelindex.runner.probe.audits.bench import Bench
@@ -49,12 +49,8 @@ def _by_value(bench: Bench) -> list[Finding]:
         bench.write_all({0: key})
     bench.begin()
     found = find_difference(made, bench.answer(0))
-    if found is None:
-        return []
-    name, off = found
-    text = f"{name} of contents written after the call was made ready is off by {off:.3g} of its "
-    text += "norm: the answer was prepared before"
-    return [Finding("untimed_work", text, {"off": off})]
+    of = " of contents written after the call was made ready"
+    return explain_difference(found, "untimed_work", of, ": the answer was prepared before")
 
 
 def _after_writing(bench: Bench, key: int) -> tuple[dict[str, Any], int]:

@@ -46,12 +46,8 @@ def audit_once(bench: Bench) -> list[Finding]:
     write_set(bench, bench.fresh_key())
     first = bench.answer(0)
     found = find_difference(bench.answer(0), first)
-    if found is None:
-        return []
-    name, off = found
-    text = f"{name} of a second backward on one graph is off by {off:.3g} of its norm from the "
-    text += "first; its forward and full passes can be timed"
-    return [Finding("graph_used_once", text, {"off": off})]
+    than = " from the first; its forward and full passes can be timed"
+    return explain_difference(found, "graph_used_once", " of a second backward on one graph", than)
 
 
 def audit_graph(bench: Bench) -> list[Finding]:
@@ -62,12 +58,8 @@ def audit_graph(bench: Bench) -> list[Finding]:
     on_old = bench.answer(0)
     bench.begin()
     found = find_difference(on_old, bench.answer(0))
-    if found is None:
-        return []
-    name, off = found
-    text = f"{name} of a new upstream gradient on an old graph is off by {off:.3g} of its norm "
-    text += "from the same on a new graph"
-    return [Finding("gradient_cached", text, {"off": off})]
+    of, than = " of a new upstream gradient on an old graph", " from the same on a new graph"
+    return explain_difference(found, "gradient_cached", of, than)
 
 
 def audit_reuse(bench: Bench) -> list[Finding]:
@@ -87,12 +79,18 @@ def audit_calls(bench: Bench) -> list[Finding]:
     _many_calls(bench)
     write_set(bench, key)
     found = find_difference(bench.answer(0), first)
+    than = " from the answer to the same inputs some dozens of calls before"
+    return explain_difference(found, "detects_calls", "", than)
+
+
+def explain_difference(
+    found: tuple[str, float] | None, code: str, of: str, than: str
+) -> list[Finding]:
+    """A finding of an answer that is off, none where it is not: what of it, and off from what."""
     if found is None:
         return []
     name, off = found
-    text = f"{name} is off by {off:.3g} of its norm from the answer to the same inputs some "
-    text += "dozens of calls before"
-    return [Finding("detects_calls", text, {"off": off})]
+    return [Finding(code, f"{name}{of} is off by {off:.3g} of its norm{than}", {"off": off})]
 
 
 def write_set(bench: Bench, key: int) -> None:
